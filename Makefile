@@ -31,10 +31,10 @@ help:  ## list the targets
 
 run:  ## chat with the firmware in the terminal (LLM=script: a scripted model; COMPANION=1: a companion; TELEGRAM=fake: a chat; REPL=1: a prompt)
 	@$(PYTHON) tools/setup/get_micropython.py 64 >/dev/null
-	@$(if $(COMPANION),$(PYTHON) tools/setup/bootstrap.py)
+	@$(if $(COMPANION),$(PYTHON) tools/setup/bootstrap.py --companion)
 	@$(PYTHON) -m engram_host.simulator
 
-serve: .venv  ## run the companion: HTTP API and database in one process (ARGS="--help" lists its options)
+serve: companion  ## run the companion: HTTP API and database in one process (ARGS="--help" lists its options)
 	@PYTHONPATH=host:firmware $(BIN)/python -m engram_host serve $(ARGS)
 
 image: .venv  ## write a board's file system to one file (BOARD=..., optional: CONFIG=config.json OUT=fs.bin)
@@ -101,19 +101,24 @@ format: .venv  ## format all code
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
-lock: .venv  ## pin the newest compatible Python packages in requirements.lock and synapse.lock (needs uv)
+lock: .venv  ## pin the newest compatible Python packages in all lock files (needs uv)
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes --extra board --extra companion --extra postgres --extra xmpp --extra irc --extra matrix --extra telegram --extra discord \
 	    --extra slack --extra alerts --extra onnx --group dev \
 	    pyproject.toml --output-file requirements.lock
+	@uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra companion --extra onnx --group model \
+	    --constraint requirements.lock pyproject.toml --output-file companion.lock
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes \
 	    tools/setup/synapse.in --output-file tools/setup/synapse.lock
 
 clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
-.PHONY: .venv micropython mosquitto chat-servers synapse chromium
+.PHONY: .venv companion micropython mosquitto chat-servers synapse chromium
 .venv:
 	@$(PYTHON) tools/setup/bootstrap.py
+
+companion:
+	@$(PYTHON) tools/setup/bootstrap.py --companion
 
 micropython:
 	@$(PYTHON) tools/setup/get_micropython.py

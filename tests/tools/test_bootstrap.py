@@ -1,6 +1,5 @@
 """What `make` puts into .venv beside the locked packages."""
 
-import hashlib
 import os
 import subprocess
 import sys
@@ -33,14 +32,25 @@ def test_the_command_is_written_once(tmp_path: Path):
     assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
-def test_a_venv_of_an_earlier_clone_gets_the_command_without_an_installation(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("lock", "words"),
+    [(bootstrap.LOCK, []), (bootstrap.LOCK, ["--companion"]), (bootstrap.COMPANION_LOCK, ["--companion"])],
+)
+def test_a_venv_that_has_what_is_wanted_gets_the_command_without_an_installation(
+    lock: Path, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     (tmp_path / "bin").mkdir()
-    wanted = hashlib.sha256(bootstrap.LOCK.read_bytes() + sys.version.encode()).hexdigest()
-    (tmp_path / "lock.sha256").write_text(wanted)
+    (tmp_path / "lock.sha256").write_text(bootstrap.stamp_of(lock))
     monkeypatch.setattr(bootstrap, "VENV", tmp_path)
     monkeypatch.setattr(bootstrap, "STAMP", tmp_path / "lock.sha256")
-    monkeypatch.setattr(sys, "argv", ["bootstrap.py"])
+    monkeypatch.setattr(sys, "argv", ["bootstrap.py", *words])
     assert bootstrap.main() == 0
     assert os.access(tmp_path / "bin" / "engram", os.X_OK)
+
+
+def test_a_companion_gets_the_versions_that_the_tests_ran_with():
+    pinned, companion = (
+        {line.split()[0] for line in lock.read_text().splitlines() if "==" in line}
+        for lock in (bootstrap.LOCK, bootstrap.COMPANION_LOCK)
+    )
+    assert companion and companion <= pinned

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Make .venv with exactly the packages of requirements.lock, also where python3 comes without pip and venv's pip.
+"""Make .venv with exactly the packages of a lock file, also where python3 comes without pip and venv's pip.
 
 Debian's python3 has neither; then pip is taken from Debian's own package and run from build/.
-Installs nothing when .venv is of this lock file already. The command `engram` of this clone is put into .venv/bin.
+
+    bootstrap.py                requirements.lock: all that the tests and tools of a contributor need
+    bootstrap.py --companion    companion.lock: a third of that, to run a companion; nothing where the first is there
+
+Installs nothing when .venv is of that lock file already. The command `engram` of this clone is put into .venv/bin.
 """
 
 import argparse
@@ -10,6 +14,7 @@ import hashlib
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import debian
@@ -17,6 +22,7 @@ import debian
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 LOCK = ROOT / "requirements.lock"
+COMPANION_LOCK = ROOT / "companion.lock"
 STAMP = VENV / "lock.sha256"
 
 _COMMAND = """\
@@ -80,18 +86,45 @@ def write_command(folder: Path, python: Path) -> None:
     draft.replace(path)
 
 
+def stamp_of(lock: Path) -> str:
+    return hashlib.sha256(lock.read_bytes() + sys.version.encode()).hexdigest()
+
+
+def install(lock: Path) -> None:
+    """Install the packages of a lock file into a new .venv; CalledProcessError, debian.Unavailable."""
+    make_venv()
+    count = sum("==" in line for line in lock.read_text().splitlines())
+    print(f"python: installing {count} packages of {lock.name} into .venv ...", file=sys.stderr, flush=True)
+    words = ["install", "--disable-pip-version-check", "--no-compile", "--no-deps", "--require-hashes", "-r", str(lock)]
+    command = [*pip_command(), *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as pip:
+        show_progress(pip.stdout or (), count)
+    if pip.returncode:
+        raise subprocess.CalledProcessError(pip.returncode, command)
+
+
+def show_progress(lines: Iterable[str], count: int) -> None:
+    """Print each tenth package that pip begins with, and that it unpacks them."""
+    begun = 0
+    for line in lines:
+        if line.startswith("Collecting "):
+            begun += 1
+            if begun % 10 == 0:
+                print(f"python: {begun} of {count}: {line.split()[1]}", file=sys.stderr, flush=True)
+        elif line.startswith("Installing "):
+            print("python: unpacking them ...", file=sys.stderr, flush=True)
+
+
 def main() -> int:
-    """Bring .venv in line with the lock file; status 1 with a sentence when that cannot be done."""
-    argparse.ArgumentParser(description="Make .venv with the packages of requirements.lock.").parse_args()
-    wanted = hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
-    if STAMP.exists() and STAMP.read_text() == wanted:
+    """Bring .venv in line with a lock file; status 1 with a sentence when that cannot be done."""
+    parser = argparse.ArgumentParser(description="Make .venv with the packages of a lock file.")
+    parser.add_argument("--companion", action="store_true", help="only what a companion needs")
+    locks = [LOCK, COMPANION_LOCK] if parser.parse_args().companion else [LOCK]
+    if STAMP.exists() and STAMP.read_text() in map(stamp_of, locks):
         write_command(VENV / "bin", VENV / "bin" / "python")
         return 0
-    print("python: installing the locked packages into .venv ...", file=sys.stderr, flush=True)
     try:
-        make_venv()
-        install = [*pip_command(), "install", "-qq", "--disable-pip-version-check", "--no-deps"]
-        subprocess.run([*install, "--require-hashes", "-r", str(LOCK)], check=True)
+        install(locks[-1])
     except debian.Unavailable as problem:
         print(f"python: {problem}", file=sys.stderr)
         return 1
@@ -99,7 +132,7 @@ def main() -> int:
         print(f"python: {problem.cmd[0]} failed with status {problem.returncode}, see above.", file=sys.stderr)
         return 1
     write_command(VENV / "bin", VENV / "bin" / "python")
-    STAMP.write_text(wanted)
+    STAMP.write_text(stamp_of(locks[-1]))
     return 0
 
 
