@@ -45,21 +45,3 @@ def test_the_flash_that_senses_take(tmp_path: Path):
 
 def test_the_size_of_the_modules():
     assert_within(measuring.mpy(), "mpy")
-
-
-# --- the limits
-
-
-def test_code_lines_count_neither_comments_nor_docstrings():
-    source = b'"""Module."""\n\n# why\nx = 1  # one\n\n\ndef f():\n    """Do."""\n    return """a\nb"""\n'
-    assert limits.lines_with_code(source) == 4
-
-
-def test_a_figure_over_its_limit_is_shown_in_a_table_of_its_group():
-    of_group = {"put": 1.1, "get": 5}
-    assert over(of_group, {"put": 1.1, "get": 4}) == ""
-    assert over(of_group, {"put": 1.165, "get": 4}).splitlines()[2:5] == [
-        "limit of  limit    now",
-        "put         1.1  1.165  OVER",
-        "get           5      4",
-    ]

@@ -20,7 +20,6 @@ from engram_host.companion.api.server import MOST_CONNECTIONS
 from engram_host.companion.metrics import GAUGES, Metrics
 from pages import ROOT, in_backticks, plain, read, rows, section
 from peers import Companion
-from sending import Sent
 from waiting import wait_until
 
 PAGE = "docs/guides/operating.md"
@@ -187,30 +186,3 @@ def test_the_page_names_metrics_that_there_are():
 
 
 # --- the restore drill
-
-
-def _shown(name: str) -> list[list[str]]:
-    """The words of the commands that the page shows under a heading, without sudo."""
-    lines = re.findall(r"^    sudo -u engram (engram .+)$", section(read(PAGE), name), re.MULTILINE)
-    return [shlex.split(line) for line in lines]
-
-
-def test_the_drill_of_the_page_shows_what_was_saved(tmp_path: Path):
-    home, drill, saved = tmp_path / "home", tmp_path / "drill", tmp_path / "saved.backup"
-    with Companion(home) as companion:
-        board = Sent(companion.posted, "kitchen")
-        board.hello()
-        board.keep("my bike is green")
-        board.send("records")
-        assert engram("backup", saved, "--home", home).status == 0
-    commands = [
-        [str(drill) if word == "/tmp/drill" else str(saved) if word.endswith(".backup") else word for word in words]
-        for words in _shown("## Backups")
-        if "/tmp/drill" in words
-    ]
-    assert [words[1] for words in commands] == ["restore", "device", "serve", "list", "search"]
-    restore, devices, _, *asked = commands
-    assert engram(*restore[1:]).status == 0 and "kitchen" in engram(*devices[1:]).out
-    with Companion(drill):
-        for words in asked:
-            assert "my bike is green" in engram(*words[1:]).out, words

@@ -195,34 +195,3 @@ PROGRAMS: dict[str, Callable[[list[str]], str]] = {
 @in_one_case("page", PAGES)
 def test_each_command_of_a_page_can_be_run(page: str):
     assert problems(commands(read(page))) == []
-
-
-@in_one_case(
-    "line",
-    [
-        "make gone",
-        "make run GONE=1",
-        "GONE=1 make run",
-        'make test ARGS="tests/docs/test_gone.py"',
-        "engram gone",
-        "engram device gone kitchen",
-        "engram list --gone",
-        ".venv/bin/engram gone",
-        "sudo -u engram engram gone",
-        "pip install '.[gone]'",
-        "python3 tools/gone.py",
-        "python3 -m engram_host_gone",
-        "tools/gone.py",
-        "tools/setup/versions.py",
-        "tools/benchmarks/bench_store.py --gone",
-        "PYTHONPATH=gone python3 tools/setup/versions.py",
-        "gone",
-    ],
-)
-def test_a_command_that_cannot_be_run_is_named(line: str):
-    assert problems([line])
-
-
-def test_commands_are_found_in_blocks_in_examples_and_in_backticks():
-    page = "Text\n\n    make run\n\n1. A step:\n\n       make chat\n\n```console\n$ engram list\n```\nand `engram show m1`.\n"
-    assert commands(page) == ["make run", "make chat", "engram list", "engram show m1"]

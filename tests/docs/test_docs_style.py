@@ -121,18 +121,3 @@ def test_no_docstring_log_line_or_error_has_a_phrase_that_is_avoided():
 def test_the_readme_is_read_in_about_a_minute():
     text = re.sub(r"\]\([^)]*\)", "]", "\n".join(prose(read("README.md"))))
     assert len(text.split()) <= MOST_WORDS
-
-
-def test_what_is_avoided_is_noticed_outside_of_code_and_quotations():
-    assert avoided("What a board keeps is made anew.") == ["anew", "What a "]
-    assert avoided('`engram anew`\n\n```\nanew\n```\n"made anew"') == []
-
-
-def test_a_wide_line_is_noticed_but_not_a_wide_table():
-    wide = "word " * 30
-    assert too_wide(f"| {wide}|\n\n{wide}\n\n    {wide}") == [wide]
-
-
-def test_two_blank_lines_are_noticed_but_not_those_of_code():
-    assert blank_runs("a\n\n\n    code\n") == [3]
-    assert blank_runs("a\n\n```python\nx\n\n\ny\n```\n\nb\n") == []

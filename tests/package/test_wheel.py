@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-import eval_samples
 import get_micropython
 from cli_case import fine
-from engram_host.boards import profile
 from engram_host.extras import EXTRAS
-from environment import ROOT, SECONDS, Environment, Ran, empty, install, requirements
+from environment import ROOT, SECONDS, Environment, empty, install, requirements
 from one_case import in_one_case
 from sharing import shared
 
@@ -60,10 +58,6 @@ def test_the_wheel_has_all_of_the_firmware(wheel: Path):
     own = {path.relative_to(ROOT / "firmware").as_posix() for path in (ROOT / "firmware").rglob("*.py")}
     prefix = "engram_host/_firmware/"
     assert {name.removeprefix(prefix) for name in _names(wheel) if name.startswith(prefix)} == own
-
-
-def test_the_wheel_has_each_boards_profile(wheel: Path):
-    assert {f"engram_host/_boards/{name}/board.json" for name in profile.profile_names()} <= set(_names(wheel))
 
 
 def test_the_wheel_has_nothing_compiled_and_no_tests(wheel: Path):
@@ -122,10 +116,6 @@ def test_the_command_runs_the_firmwares_code_beside_the_other_engram(beside: Env
     assert ran.status == 0 and json.loads(ran.out)["written"] == 1, ran
 
 
-def test_the_long_name_is_the_command_that_its_help_shows(beside: Environment, tmp_path: Path):
-    assert "Usage: engram-mcu [OPTIONS]" in beside.run(tmp_path, "engram-mcu", "--help").out
-
-
 def test_a_process_that_has_loaded_the_other_engram_gets_an_error(beside: Environment, tmp_path: Path):
     ran = beside.run(tmp_path, "python", "-c", "import engram, engram_host")
     assert "another package named engram is loaded in this process" in ran.err
@@ -150,15 +140,6 @@ def test_a_simulated_board_runs_from_the_base_package(base: Environment, tmp_pat
     assert ran.status == 0 and "my bike is green" in ran.out, ran
 
 
-def test_a_micropython_that_is_too_old_is_none(base: Environment, tmp_path: Path):
-    (tmp_path / "bin").mkdir()
-    old = tmp_path / "bin" / "micropython"
-    old.write_text("#!/bin/sh\necho 1 19 1\n")
-    old.chmod(0o755)
-    ran = base.run(tmp_path, "engram", "run", PATH=f"{base.folder / 'bin'}:{tmp_path / 'bin'}")
-    assert ran.status == 3 and "1.25 or newer" in ran.err
-
-
 # --- with the extras
 
 
@@ -169,11 +150,6 @@ def test_the_image_of_a_board_is_the_clones(whole: Environment, tmp_path: Path):
     assert ran.status == 0, ran
     fine(*words, ours)
     assert theirs.read_bytes() == ours.read_bytes()
-
-
-def test_the_boards_that_can_be_named_are_the_clones(whole: Environment, tmp_path: Path):
-    ran = whole.run(tmp_path, "engram", "board", "image", "--board", "PICO")
-    assert ran.status == 2 and ", ".join(profile.profile_names()) in ran.err
 
 
 def test_a_companion_serves_and_is_asked(whole: Environment, tmp_path: Path):
@@ -190,29 +166,6 @@ def test_a_companion_serves_and_is_asked(whole: Environment, tmp_path: Path):
             serving.terminate()
     added = whole.run(tmp_path, "engram", "device", "add", "kitchen", "--json", ENGRAM_COMPANION_HOME=str(home))
     assert json.loads(added.out)["device"] == "kitchen", added
-
-
-def test_doctor_finds_all_extras(whole: Environment, tmp_path: Path):
-    ran = whole.run(tmp_path, "engram", "doctor", "--json", EMBEDDING_PROVIDER="none")
-    told = {check["name"]: check for check in json.loads(ran.out)["checks"]}
-    assert told["packages: companion"]["state"] == told["packages: board"]["state"] == "well"
-
-
-@pytest.mark.parametrize("engine", ["recipe", "companion-words"])
-def test_a_search_is_evaluated_without_a_clone(whole: Environment, tmp_path: Path, engine: str):
-    ran = _evaluate(whole, tmp_path, engine)
-    assert ran.status == 0, ran
-    assert json.loads(ran.out)["each"]["one"]["questions"] == 3
-
-
-def test_an_evaluation_on_a_board_says_that_it_needs_a_clone(whole: Environment, tmp_path: Path):
-    ran = _evaluate(whole, tmp_path, "board")
-    assert ran.status == 3 and "a clone of Engram" in ran.out + ran.err, ran
-
-
-def _evaluate(environment: Environment, folder: Path, engine: str) -> Ran:
-    sets = eval_samples.write(folder / "sets")
-    return environment.run(folder, "engram", "eval", sets, "--engine", engine, "--json")
 
 
 # --- pip itself

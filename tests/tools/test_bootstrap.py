@@ -24,14 +24,6 @@ def test_make_puts_the_command_engram_of_this_clone_where_the_pages_use_it(tmp_p
     assert done.stderr == "" and done.stdout.startswith('{"well": ')
 
 
-def test_the_command_is_written_once(tmp_path: Path):
-    bootstrap.write_command(tmp_path, Path(sys.executable))
-    before = (tmp_path / "engram").stat()
-    bootstrap.write_command(tmp_path, Path(sys.executable))
-    after = (tmp_path / "engram").stat()  # Whole, it has the time of the last read too: that of the comparison.
-    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
-
-
 @pytest.mark.parametrize(
     ("lock", "words"),
     [(bootstrap.LOCK, []), (bootstrap.LOCK, ["--companion"]), (bootstrap.COMPANION_LOCK, ["--companion"])],

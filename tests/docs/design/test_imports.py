@@ -4,13 +4,9 @@ import ast
 import re
 
 from import_graph import cycles, graph, imports
-from one_case import in_one_case
 from pages import FIRMWARE, ROOT
 
 TESTS = ROOT / "tests"
-
-ALLOWED: set[frozenset[str]] = set()
-"""Groups of modules that still import each other. There are none."""
 
 MODULES = {
     ".".join(("engram", *path.relative_to(FIRMWARE).with_suffix("").parts)).removesuffix(".__init__"): path
@@ -18,29 +14,8 @@ MODULES = {
 }
 
 
-def _firmware_cycles() -> set[frozenset[str]]:
-    return cycles(graph({module: path.read_text(encoding="utf-8") for module, path in MODULES.items()}))
-
-
-def test_no_import_cycle_but_those_that_are_allowed():
-    assert _firmware_cycles() - ALLOWED == set()
-
-
-def test_a_cycle_that_is_gone_is_no_longer_allowed():
-    assert ALLOWED - _firmware_cycles() == set()
-
-
-@in_one_case(
-    "back",
-    [
-        "import engram.a",
-        "def work():\n from engram.a import x",
-        "NAMES = ('engram.a',)\ndef work():\n for name in NAMES:\n  __import__(name)",
-    ],
-)
-def test_a_cycle_is_found_also_in_functions_and_by_name(back: str):
-    found = cycles(graph({"engram": "", "engram.a": "from engram import b", "engram.b": back, "engram.c": back}))
-    assert found == {frozenset({"engram.a", "engram.b"})}
+def test_no_modules_import_each_other_in_a_cycle():
+    assert cycles(graph({module: path.read_text(encoding="utf-8") for module, path in MODULES.items()})) == set()
 
 
 MEANING = "engram.memory.line_meaning"

@@ -4,8 +4,6 @@ import ast
 import re
 from pathlib import Path
 
-from one_case import in_one_case
-
 TESTS = Path(__file__).resolve().parents[2]
 
 PAUSES = {
@@ -94,19 +92,3 @@ def test_each_pause_in_a_test_has_a_reason_and_all_else_waits_for_a_sign():
 
 def test_each_reason_for_a_pause_is_needed():
     assert sorted(PAUSES.keys() - _pauses()) == []
-
-
-@in_one_case(
-    "line, is_pause",
-    [
-        ("time.sleep(2)", True),
-        ("await asyncio.sleep_ms(pause)", True),
-        ("sleep_us(1)", True),
-        ("await asyncio.sleep(0.5)", True),
-        ("await asyncio.sleep(0)", False),
-        ("async def sleep(seconds):", False),
-        ("async def no_sleep(seconds):", False),
-    ],
-)
-def test_a_pause_is_known_by_its_call(line: str, is_pause: bool):
-    assert bool(_SLEEP.search(line)) == is_pause
