@@ -24,7 +24,7 @@ export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
 .PHONY: help run serve bench-companion screenshots test soak eval bench-store bench-senses month lint format lock clean
-.PHONY: image package flash deploy monitor chat setup backup restore
+.PHONY: image flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -39,9 +39,6 @@ serve: companion  ## run the companion: HTTP API and database in one process (AR
 
 image: .venv  ## write a board's file system to one file (BOARD=..., optional: CONFIG=config.json OUT=fs.bin)
 	@$(BOARDS) image --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
-
-package: .venv  ## write a folder from which `mpremote mip install` fills a board (BOARD=..., optional: OUT=...)
-	@$(BOARDS) package --board "$(BOARD)" $(TAKE_CONFIG) $(if $(OUT),--out "$(OUT)")
 
 flash: .venv  ## write MicroPython and Engram to a board (BOARD=... FIRMWARE=official.bin PORT=...; ERASE_MEMORY=1)
 	@$(BOARDS) flash --board "$(BOARD)" --port "$(PORT)" --baud "$(BAUD)" $(TAKE_CONFIG) \

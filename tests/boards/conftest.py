@@ -24,12 +24,6 @@ def compiled_modules(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., 
     return of
 
 
-@pytest.fixture
-def compile_modules() -> Callable[..., file_set.Files]:
-    """Compiles the modules each time it is called, as the commands do."""
-    return _compile
-
-
 @pytest.fixture(autouse=True)
 def compiled_once(monkeypatch: pytest.MonkeyPatch, compiled_modules: Callable[..., file_set.Files]) -> None:
     """To compile the firmware for each image, and to look for root certificates, would be most of what these tests take."""

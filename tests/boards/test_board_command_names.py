@@ -5,18 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from cli_case import engram
 from engram_host import firmware
-from engram_host.boards import errors, port
-from engram_host.boards.errors import NoPort
+from engram_host.boards import errors
 
 HOST = Path(firmware.__file__).parent
-
-
-@pytest.fixture(autouse=True)
-def by_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The command is `engram board`."""
-    monkeypatch.delenv(errors.VARIABLE, raising=False)
 
 
 def test_under_make_a_message_names_its_target_and_variable(monkeypatch: pytest.MonkeyPatch):
@@ -25,23 +17,11 @@ def test_under_make_a_message_names_its_target_and_variable(monkeypatch: pytest.
     assert names == ("`make backup`", "PORT=...", "ERASE_MEMORY=1")
 
 
-def test_else_a_message_names_the_command_and_its_option():
+def test_else_a_message_names_the_command_and_its_option(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv(errors.VARIABLE, raising=False)
     names = (errors.command_name("backup"), errors.option_name("PORT"), errors.option_name("ERASE_MEMORY"))
     assert names == ("`engram board backup`", "--port", "--erase-memory")
     assert errors.option_name("BOARD", "ESP32_GENERIC_SPIRAM") == "--board ESP32_GENERIC_SPIRAM"
-
-
-def test_a_port_that_is_not_there_asks_for_the_option():
-    with pytest.raises(NoPort, match=r"check the cable and the name \(--port\)"):
-        port.check_port("/dev/ttyNONE")
-
-
-def test_flash_without_a_file_and_backup_without_a_name_speak_of_no_make():
-    assert (
-        "name the MicroPython to flash (--firmware): "
-        in engram("board", "flash", "--board", "ESP32_GENERIC_SPIRAM").err
-    )
-    assert engram("board", "backup").err.endswith("such as board.tar.gz.\n")
 
 
 def _texts(path: Path) -> list[str]:

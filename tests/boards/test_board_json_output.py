@@ -8,7 +8,7 @@ from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_j
 from board_images import micropython, needs_micropython
 from board_loader import Loader
 from board_stand_in import StandIn
-from cli_case import engram, fine
+from cli_case import fine
 from engram_host.boards import file_set, flash
 
 MEMORY = {
@@ -51,13 +51,3 @@ def test_what_is_backed_up_is_restored_to_another_board(tmp_path: Path):
         assert fine("board", "restore", saved, "--port", board.port, "--json").json["done"]
     restored = files_on(flash)
     assert {path: restored[path] for path in MEMORY} == MEMORY
-
-
-@needs_micropython
-def test_what_would_be_lost_is_refused_with_a_problem(tmp_path: Path):
-    saved = tmp_path / "saved.tar.gz"
-    fresh = file_set.seed_files(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})
-    with StandIn(flash_with(tmp_path, fresh | MEMORY)) as board:
-        fine("board", "backup", saved, "--port", board.port)
-        ran = engram("board", "restore", saved, "--port", board.port, "--json")
-    assert ran.status == 1 and "holds notes" in ran.json["problem"]

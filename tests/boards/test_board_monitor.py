@@ -18,9 +18,9 @@ SECONDS = 20.0
 class Monitor:
     """The command, with a terminal for its person and a line for its board."""
 
-    def __init__(self, line: int, port: str, *, on_terminal: bool):
+    def __init__(self, line: int, port: str):
         self.line = line
-        self._keys, theirs = pty.openpty() if on_terminal else os.pipe()[::-1]
+        self._keys, theirs = pty.openpty()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "engram_host", "board", "monitor", "--port", port],
             stdin=theirs,
@@ -35,9 +35,6 @@ class Monitor:
 
     def type(self, keys: bytes) -> None:
         os.write(self._keys, keys)
-
-    def end_input(self) -> None:
-        os.close(self._keys)
 
 
 def read(number: int, wanted: bytes) -> bytes:
@@ -54,10 +51,10 @@ def read(number: int, wanted: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def monitoring(*, on_terminal: bool = True) -> Iterator[Monitor]:
+def monitoring() -> Iterator[Monitor]:
     line, theirs = pty.openpty()
     tty.setraw(theirs)
-    monitor = Monitor(line, os.ttyname(theirs), on_terminal=on_terminal)
+    monitor = Monitor(line, os.ttyname(theirs))
     try:
         read(monitor.screen, b"Ctrl-] ends")
         os.close(theirs)
@@ -89,22 +86,3 @@ def test_a_board_that_goes_ends_it_with_a_sentence():
         os.close(monitor.line)
         assert b"has gone in the middle" in read(monitor.screen, b"cable")
         assert monitor.process.wait(SECONDS) == 4
-
-
-def test_the_end_of_a_pipe_ends_it():
-    with monitoring(on_terminal=False) as monitor:
-        monitor.type(b"/stats\n")
-        assert read(monitor.line, b"\n") == b"/stats\n"
-        monitor.end_input()
-        assert monitor.process.wait(SECONDS) == 0
-
-
-def test_a_missing_port_is_reported():
-    done = subprocess.run(
-        [sys.executable, "-m", "engram_host", "board", "monitor", "--port", "/dev/ttyNONE"],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 4 and "there is no port /dev/ttyNONE" in done.stderr

@@ -9,9 +9,8 @@ from board_images import TABLE, table
 from engram.config import SETTINGS
 from engram_host.boards import file_set, flash, micropython_image, profile
 from engram_host.boards.errors import BadRequest
-from engram_host.boards.profile import BLOCK, BoardProfile, Region
-from engram_host.firmware import BOARDS, FIRMWARE
-from one_case import in_one_case
+from engram_host.boards.profile import BLOCK, BoardProfile
+from engram_host.firmware import BOARDS
 
 BOARD_NAMES = profile.profile_names()
 INDEX_TO_LOG = 0.25
@@ -25,9 +24,8 @@ def board(request: pytest.FixtureRequest) -> BoardProfile:
     return profile.load_profile(request.param)
 
 
-def partitions(*more: tuple[str, int, int, int, int]) -> list[micropython_image.Partition]:
-    """Return the partitions of an official image, and more."""
-    return micropython_image.parse_partitions(table([*TABLE, *more]))
+def partitions() -> list[micropython_image.Partition]:
+    return micropython_image.parse_partitions(table(TABLE))
 
 
 def test_the_file_system_is_where_the_official_image_has_it(board: BoardProfile):
@@ -67,7 +65,6 @@ def test_another_name_is_refused_with_those_that_there_are(name: str):
         ('"settings": {', '"setting": {'),
         ('"bytes": 2097152', '"bytes": 2097153'),
         ('"bytes": 2097152', '"bytes": 4194304'),
-        ('"flash_bytes": 4194304', '"flash_bytes": "much"'),
     ],
 )
 def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -98,28 +95,3 @@ def test_settings_with_a_pin_that_is_never_allowed_are_refused_before_anything_i
             file_set.seed_files(board, {"pins.lamp": {"pin": number, "mode": "out"}})
     seeds = file_set.seed_files(board, {"pins.lamp": {"pin": 14, "mode": "out"}})
     assert json.loads(seeds["config.json"])["pins"] == {"lamp": {"pin": 14, "mode": "out"}}
-
-
-# --- modules
-
-
-@in_one_case("module", sorted((FIRMWARE / "engram").rglob("*.py")))
-def test_a_module_compiles_for_the_chip(module: Path):
-    compiled = file_set.compile_module(module, "-march=xtensawin")
-    assert compiled[:1] == b"M" and compiled[1] == file_set.MPY_VERSION[0]
-
-
-# --- partition tables
-
-
-def test_a_table_with_a_file_system_says_where_it_is():
-    with_files = partitions(("vfs", 1, 0x81, 0x300000, 0x100000))
-    assert micropython_image.find_filesystem(with_files, 8 << 20) == Region(0x300000, 0x100000)
-
-
-def test_a_table_that_fills_the_flash_leaves_no_file_system():
-    assert micropython_image.find_filesystem(partitions(), 2 << 20) is None
-
-
-def test_a_flash_without_a_table_has_no_file_system():
-    assert micropython_image.find_filesystem(micropython_image.parse_partitions(b"\xff" * 0xC00), 4 << 20) is None

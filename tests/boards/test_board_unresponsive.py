@@ -15,7 +15,6 @@ import pytest
 
 from engram_host.boards import json_lines
 from engram_host.boards.json_lines import (
-    LONGEST_SECONDS,
     LONGEST_START_SECONDS,
     LOOP_STARTS,
     PROBE,
@@ -30,10 +29,6 @@ FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"
 SYNTAX = b"Traceback (most recent call last):\r\nSyntaxError: invalid syntax\r\n>>> "
 PLAIN = b'MicroPython v1.27.0 on 2025-12-09; Generic ESP32 module\r\nType "help()" for more information.\r\n>>> '
-TRACE = b'Traceback (most recent call last):\r\n  File "%s", line 3, in <module>\r\n%s\r\n%s>>> '
-CRASHED = TRACE % (b"main.py", b"OSError: [Errno 5] EIO", b"Engram crashed; app.run() goes on.\r\n")
-INTERRUPTED = TRACE % (b"boot.py", b"KeyboardInterrupt: ", b"")
-OWN_CODE = TRACE % (b"main.py", b"SyntaxError: invalid syntax", b"")
 JSON_ON = b'{"engram":"0.1.0","json":1,"line_bytes":12000,"crc":"0712cee0"}\r\n'
 
 # --- what the firmware says, out of its own sources
@@ -101,23 +96,6 @@ def test_a_start_is_waited_for_while_it_goes_on_up_to_a_bound_of_its_own(said: b
     assert "has not finished: wait a little" in heard((1.0, said), *signs, until=LONGEST_START_SECONDS)
 
 
-def test_no_sentence_for_a_board_that_does_not_answer_advises_to_flash_it():
-    said = [(), ((1.0, ROM),), ((1.0, b"x"),), ((1.0, SYNTAX),), ((1.0, SAFE),), ((1.0, CRASHED),), ((1.0, ROM * 3),)]
-    sentences = [heard(*each, until=LONGEST_START_SECONDS) for each in said]
-    assert all(sentences) and not [each for each in sentences if "flash" in each]
-
-
-def test_a_board_that_goes_on_talking_is_waited_for_up_to_the_bound():
-    lines = [(float(at), b"[info network: joined]\r\n") for at in range(1, 50, 5)]
-    assert not heard(*lines, until=50.0)
-    assert "it may be busy" in heard(*lines, until=LONGEST_SECONDS)
-
-
-def test_a_line_that_only_echoes_is_no_sign_of_life():
-    echoes = [(float(at), PROBE + b"\r\n") for at in range(0, 8, 2)]
-    assert "it may be busy" in heard(*echoes, until=SILENT_SECONDS)
-
-
 def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
     assert not heard((1.0, ROM[:30]), (1.1, ROM[30:]), (2.0, ROM), until=2.5)
     assert "starts again and again" in heard(*[(float(at), ROM) for at in range(LOOP_STARTS)], until=LOOP_STARTS + 0.1)
@@ -128,10 +106,6 @@ def test_starts_without_an_end_are_a_loop_and_a_start_in_two_pieces_is_one():
     [
         (SYNTAX, "at the MicroPython prompt, so Engram does not run: press its RESET"),
         (PLAIN, "at the MicroPython prompt, so Engram does not run"),
-        (INTERRUPTED + SYNTAX, "at the MicroPython prompt, so Engram does not run"),
-        (CRASHED, "at the MicroPython prompt after an error (OSError: [Errno 5] EIO)"),
-        (CRASHED + SYNTAX, "at the MicroPython prompt after an error (OSError: [Errno 5] EIO)"),
-        (OWN_CODE, "at the MicroPython prompt after an error (SyntaxError: invalid syntax)"),
         (SAFE, "in safe mode"),
         (SAFE + SYNTAX, "in safe mode"),
         (NO_START, "did not start Engram: config: llm.urll is not known."),

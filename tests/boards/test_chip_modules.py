@@ -1,8 +1,6 @@
 """What a chip has not, no module of the firmware uses: read from the source, and from the compiled modules."""
 
 import ast
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import firmware_build
-import get_micropython
 from fakes import names
 from mpy_file import MpyFile
 from one_case import in_one_case
@@ -118,50 +115,12 @@ def compiled() -> dict[str, list[str]]:
     return {path.relative_to(firmware_build.FIRMWARE).as_posix(): MpyFile(path.read_bytes()).names for path in paths}
 
 
-def test_names_are_read_from_compiled_modules(compiled: dict[str, list[str]]):
-    assert "inverse_frequency" in compiled["engram/store/search/weights.mpy"]
-    assert "set_clock" in compiled["engram/device/ntp.mpy"]
-    assert len(compiled) == len(SOURCES) + 1  # engram.loops is compiled to native code, too
-
-
 def test_no_compiled_module_has_a_name_that_no_chip_knows(compiled: dict[str, list[str]]):
     banned = {path: BANNED & set(found) - NO_NAMES.get(path, set()) for path, found in compiled.items()}
     assert {path: found for path, found in banned.items() if found} == {}
 
 
 # --- the chip's ways, which unit files are run under too
-
-
-SCRIPT = """
-from fakes import chip
-chip.install()
-import os, sys, time, json
-from engram import log_line, text
-from engram.clock import Clock
-from engram.store.search.weights import inverse_frequency
-from fakes import machine
-machine.RTC().datetime((2026, 9, 21, 0, 14, 13, 20, 0))
-told = [hasattr(os, "getenv"), hasattr(sys, "exc_info"), time.gmtime(0)[0], type(time.time()) is int, Clock().known]
-told.append(Clock().minute(Clock().now()))
-told.append([text.dumps(chip.single(value)) for value in (0.7, 0.1, 0.33, 1.0, 0.123456789, 1e-7)])
-told.append([text.loads(text.dumps(chip.single(value))) == chip.single(value) for value in (0.7, 1 / 3, 2e10)])
-print(json.dumps(told))
-"""
-
-
-def test_the_stand_in_for_a_chip_has_the_chips_ways():
-    micropython = get_micropython.HOME / "32"
-    if not get_micropython.usable(micropython, 32):
-        pytest.skip("there is no 32-bit MicroPython for this machine")
-    path = f"{firmware_build.FIRMWARE}:{firmware_build.SUPPORT}:.frozen"
-    firmware_build.compile_all()
-    done = subprocess.run(
-        [str(micropython), "-c", SCRIPT], capture_output=True, text=True, env={**os.environ, "MICROPYPATH": path}
-    )
-    assert done.stdout.strip() == (
-        '[false, false, 2000, true, true, "2026-09-21 14:13",'
-        ' ["0.7", "0.1", "0.33", "1.0", "0.12345679", "1e-07"], [true, true, true]]'
-    ), done.stderr
 
 
 def test_a_words_weight_is_the_same_in_single_floats():

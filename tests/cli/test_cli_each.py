@@ -100,7 +100,7 @@ RUN_HERE: dict[str, tuple[Callable[[Scene], Words], str]] = {
 
 RUN_ELSEWHERE = {
     *("run", "serve", "chat", "bridge add", "api", "alert add", "alert test", "alert remove", "eval"),
-    *("board image", "board package", "board flash", "board deploy", "board backup", "board restore"),
+    *("board image", "board flash", "board deploy", "board backup", "board restore"),
     *("board monitor", "board chat", "board setup"),
 }
 """Commands that tests of their own run with status 0."""
@@ -130,7 +130,6 @@ FAILS: dict[str, tuple[Words, int]] = {
     "device mosquitto": (("/dev/null/none",), WRONG_USAGE),
     "board erase": (("nobody", "--yes"), NOT_FOUND),
     "board image": (("--board", "PICO"), WRONG_USAGE),
-    "board package": (("--board", "PICO"), WRONG_USAGE),
     "board flash": (("--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), NOT_FOUND),
     "board deploy": (("--port", "/dev/ttyNONE"), NOT_FOUND),
     "board backup": (("b.tar.gz", "--port", "/dev/ttyNONE"), NOT_FOUND),

@@ -66,7 +66,6 @@ CASES = {
     "page": Case((), FAILED, "engram serve"),
     "board erase": Case(("kitchen", "--yes"), NOT_FOUND, "no companion has run"),
     "board image": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
-    "board package": Case(("--board", "ESP32_GENERIC_SPIRAM"), NOT_INSTALLED, BOARD),
     "board flash": Case(
         ("--board", "ESP32_GENERIC_SPIRAM", "--firmware", "none.bin"), NOT_FOUND, "none.bin cannot be read"
     ),

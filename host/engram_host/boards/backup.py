@@ -29,8 +29,8 @@ from engram_host.boards.errors import (
     command_name,
     option_name,
 )
-from engram_host.boards.file_set import CODE_JSON, OWN_CODE, Files, short_hash
-from engram_host.boards.progress import Meter, Progress, Tally
+from engram_host.boards.file_set import CODE_JSON, OWN_CODE, Files
+from engram_host.boards.progress import Meter, Progress
 from engram_host.boards.session import BoardFile, BoardSession, open_session
 from engram_host.wording import counted, kilobytes
 
@@ -59,7 +59,7 @@ def backup(named_port: str, out: Path, progress: Progress, *, with_secrets: bool
     if not out.parent.is_dir():
         raise NoFile(f"there is no folder {out.parent} to write {out.name} to.")
     with open_session(named_port, progress) as session:
-        present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
+        present = session.list_around((f"{folder}/" for folder in FOLDERS), Meter(progress, "Looking what there is"))
         wanted = _wanted(present, with_secrets)
         if not wanted:
             raise BoardFailed("there is nothing of Engram's on this board to save.")
@@ -175,16 +175,15 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     """Restore a backup; raises MemoryAtRisk if the board has a memory of its own."""
     saved = read_backup(path)
     with open_session(named_port, progress) as session:
-        present = session.list_around((f"{folder}/" for folder in FOLDERS), Tally(progress, "Looking what there is"))
+        present = session.list_around((f"{folder}/" for folder in FOLDERS), Meter(progress, "Looking what there is"))
         if CODE_JSON not in present:
             raise WrongBoard(f"there is no Engram on this board: put it there with {command_name('deploy')} first.")
         old = [path for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS and not entry.is_folder]
         if not may_erase:
             _check_holdings(session, present)
-        files = with_new_epoch(saved.files, _seed(saved, present)) | _settings(session, saved)
-        _make_room(session, files, old, progress)
+        files = with_new_epoch(saved.files) | _settings(session, saved)
         removals = [path for path in old if path not in files]
-        deploy.install_files(session, files, removals, progress)
+        deploy.install_files(session, files, progress, removals)
     size = kilobytes(sum(len(content) for content in files.values()))
     gone = counted(len(old), "file of the memory that it had is", "files of the memory that it had are")
     went = f" {gone} gone." if old and may_erase else ""
@@ -192,15 +191,8 @@ def restore(named_port: str, path: Path, progress: Progress, *, may_erase: bool 
     progress.say(f"Restored: {restored} ({size}) of the backup made {saved.made}.{went} The board restarts.")
 
 
-def _seed(saved: SavedBoard, present: dict[str, BoardFile]) -> str:
-    """Return a seed that depends on the board's files, so that an interrupted restore can resume."""
-    there = {path: entry.sha256 for path, entry in present.items() if path.split("/")[0] in LOG_FOLDERS}
-    return json.dumps([{path: short_hash(content) for path, content in saved.files.items()}, there], sort_keys=True)
-
-
-def with_new_epoch(files: Files, seed: str) -> Files:
+def with_new_epoch(files: Files) -> Files:
     """Return the files with a new epoch in each log, since a restore uses seqs again."""
-    numbers = random.Random(seed)
     renewed: Files = {}
     epochs: dict[str, bytes] = {}
     for path, content in files.items():
@@ -208,7 +200,7 @@ def with_new_epoch(files: Files, seed: str) -> Files:
         head, newline, rest = content.partition(b"\n")
         found = _EPOCH.search(head)
         if path.endswith(".jsonl") and path.split("/")[0] in LOG_FOLDERS and found and newline and _CRC in head:
-            epoch = epochs.setdefault(log, _other_epoch(found[1], numbers))
+            epoch = epochs.setdefault(log, _other_epoch(found[1]))
             body = head[: head.rindex(_CRC)]
             body = body[: found.start(1)] + epoch + body[found.end(1) :]
             head = body + _CRC + f'{zlib.crc32(body):08x}"}}'.encode()
@@ -216,12 +208,12 @@ def with_new_epoch(files: Files, seed: str) -> Files:
     return renewed
 
 
-def _other_epoch(old: bytes, numbers: random.Random) -> bytes:
+def _other_epoch(old: bytes) -> bytes:
     """Return a random odd number of as many digits: headers give the lengths of other segments."""
     low = 10 ** (len(old) - 1)
     high = min(10 ** len(old) - 1, _LARGEST_EPOCH)
     while True:
-        new = str(numbers.randint(low, high) | 1).encode()
+        new = str(random.randint(low, high) | 1).encode()
         if new != old and len(new) == len(old):
             return new
 
@@ -241,16 +233,3 @@ def _settings(session: BoardSession, saved: SavedBoard) -> Files:
         return {}
     old = profile.parse_settings(saved.files[SETTINGS].decode("utf-8", "replace"), "the backup's config.json")
     return {SETTINGS: profile.config_json(old, profile.load_profile(here).settings)}
-
-
-def _make_room(session: BoardSession, files: Files, old: list[str], progress: Progress) -> None:
-    staged = {f"{deploy.NEXT}/{path}": content for path, content in files.items()}
-    unsent = deploy.missing_files(
-        staged, session.list_tree(deploy.NEXT, Tally(progress, "Looking what was sent before"))
-    )
-    if old and session.free_flash() < deploy.room_for(unsent):
-        progress.say("The flash has no room for both memories: the old one is removed first.")
-        meter = Meter(progress, f"Removing {counted(len(old), 'file', 'files')}", len(old))
-        for path in old:
-            session.remove_tree(path)
-            meter(1)

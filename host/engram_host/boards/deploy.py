@@ -6,13 +6,15 @@
 A cut before READY changes nothing; after it every start completes the update.
 """
 
+from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
 from engram_host.boards import file_set, micropython_image, profile
 from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, command_name, option_name
 from engram_host.boards.file_set import CODE_JSON, Files
 from engram_host.boards.profile import BLOCK, CHIPS, BoardProfile
-from engram_host.boards.progress import Meter, Progress, Tally
+from engram_host.boards.progress import Meter, Progress
 from engram_host.boards.session import BoardFile, BoardSession, Count, open_session
 from engram_host.firmware import FIRMWARE
 from engram_host.wording import counted, kilobytes
@@ -23,7 +25,7 @@ READY = "next/READY"
 _SPARE = 16 * BLOCK
 
 
-def install_files(session: BoardSession, files: Files, removals: list[str], progress: Progress) -> None:
+def install_files(session: BoardSession, files: Files, progress: Progress, removals: Sequence[str] = ()) -> None:
     """Install and remove files, all or nothing; raises BoardFailed if the flash is too full."""
     _send(session, files, progress)
     lines = [f"+ {path}" for path in files] + [f"- {path}" for path in removals]
@@ -34,7 +36,7 @@ def install_files(session: BoardSession, files: Files, removals: list[str], prog
         # The boot.py on the board is not Engram's, or failed: try the new one.
         session.boot((FIRMWARE / "boot.py").read_text(encoding="utf-8"))
         session.restart()
-    _verify(session, files, removals, Tally(progress, "Comparing what is there now"))
+    _verify(session, files, removals, Meter(progress, "Comparing what is there now"))
 
 
 def room_for(files: Files) -> int:
@@ -42,8 +44,6 @@ def room_for(files: Files) -> int:
 
 
 def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
-    from hashlib import sha256
-
     return {
         path: content
         for path, content in files.items()
@@ -53,14 +53,14 @@ def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
 
 def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
-    present = session.list_tree(NEXT, Tally(progress, "Looking what was sent before"))
-    _drop_others(session, present, staged, Tally(progress, "Removing what is not needed"))
+    present = session.list_tree(NEXT, Meter(progress, "Looking what was sent before"))
+    _drop_others(session, present, staged, Meter(progress, "Removing what is not needed"))
     unsent = missing_files(staged, present)
     free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
         raise BoardFailed(
             f"the board's flash has {kilobytes(free)} free and needs {kilobytes(needed)}: forget something and"
-            " /compact on the board, then do the same again."
+            " /compact on the board, or save a backup and flash it, then do the same again."
         )
     sending = f"Sending {counted(len(unsent), 'file', 'files')}"
     meter = Meter(progress, sending, sum(len(content) for content in unsent.values()))
@@ -77,7 +77,7 @@ def _drop_others(session: BoardSession, present: dict[str, BoardFile], staged: F
             dropped.append(path)
 
 
-def _verify(session: BoardSession, files: Files, removals: list[str], count: Count) -> None:
+def _verify(session: BoardSession, files: Files, removals: Sequence[str], count: Count) -> None:
     present = session.list_around([*files, *removals], count)
     wrong = list(missing_files(files, present)) + [path for path in removals if path in present]
     if wrong or NEXT in present:
@@ -89,9 +89,6 @@ def _verify(session: BoardSession, files: Files, removals: list[str], count: Cou
 # --- deploy
 
 
-_CODE_FOLDER = "engram/"
-
-
 def deploy(named_port: str, board: str, config: Path | None, progress: Progress) -> None:
     """Send changed files; settings of `config` are merged into those on the board."""
     given = profile.read_settings(config) if config else {}
@@ -99,17 +96,17 @@ def deploy(named_port: str, board: str, config: Path | None, progress: Progress)
         profile.load_profile(board)
     with open_session(named_port, progress) as session:
         _check_runtime(session)
-        present = session.list_around([_CODE_FOLDER, "profile/"], Tally(progress, "Comparing"))
+        present = session.list_around(["engram/", "profile/"], Meter(progress, "Comparing"))
         wanted = profile.load_profile(board or _board_on(session, present))
         _check_chip(session, wanted)
-        files, removals = _changes(session, present, wanted, given)
-        if not files and not removals:
+        files = _changes(session, present, wanted, given)
+        if not files:
             progress.say("The board has this code already; nothing was sent.")
             return
-        install_files(session, files, removals, progress)
+        install_files(session, files, progress)
     size = sum(len(content) for content in files.values())
     sent = counted(len(files), "file", "files")
-    progress.say(f"Deployed: {sent} ({kilobytes(size)}) sent, {len(removals)} removed. The board restarts.")
+    progress.say(f"Deployed: {sent} ({kilobytes(size)}) sent. The board restarts.")
 
 
 def _check_runtime(session: BoardSession) -> None:
@@ -152,9 +149,8 @@ def _board_on(session: BoardSession, present: dict[str, BoardFile]) -> str:
 
 def _changes(
     session: BoardSession, present: dict[str, BoardFile], wanted: BoardProfile, given: profile.Settings
-) -> tuple[Files, list[str]]:
-    code = file_set.code_files(wanted)
-    files = missing_files(code, present)
+) -> Files:
+    files = missing_files(file_set.code_files(wanted), present)
     seeds = file_set.seed_files(wanted, given)
     files |= {path: content for path, content in seeds.items() if path not in present}
     if given and "config.json" in present:
@@ -162,13 +158,4 @@ def _changes(
             session.get_file("config.json").decode("utf-8", "replace"), "the board's config.json"
         )
         files |= missing_files({"config.json": profile.config_json(old, given)}, present)
-    return files, _obsolete(code, present)
-
-
-def _obsolete(code: Files, present: dict[str, BoardFile]) -> list[str]:
-    """Return modules that no longer exist, then their folders: an empty one would count as a
-    package."""
-    folders = {path.rpartition("/")[0] for path in code}
-    folders |= {folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == "/"}
-    gone = [path for path in present if path.startswith(_CODE_FOLDER) and path not in code and path not in folders]
-    return sorted(gone, key=lambda path: (present[path].is_folder, -path.count("/"), path))
+    return files

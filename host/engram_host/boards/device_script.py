@@ -24,9 +24,8 @@ def about():
 
 
 def standing():
-    """Print if files exist, if a deploy is unfinished, and if an app can resume."""
-    app = globals().get("app")
-    print(json.dumps([_is_there("/boot.py"), _is_there("/next/READY"), hasattr(app, "run")]))
+    """Print if files exist, and if a deploy is unfinished."""
+    print(json.dumps([_is_there("/boot.py"), _is_there("/next/READY")]))
 
 
 def _is_there(path):

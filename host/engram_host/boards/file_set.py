@@ -10,14 +10,6 @@
     roots.pem             root certificates, if this computer has them
 
 Paths are relative to the board's root, without a leading slash.
-
-make_package() makes a package for MicroPython's installer mip, a folder for a web server or a repository:
-
-    package.json      the code: `mpremote mip install --target / package.json` installs or updates it
-    new-board.json    settings, profile and root certificates, for new boards only: mip replaces files
-    other files       referenced by these two, with relative paths
-
-A deploy is safer: mip writes file by file, and after a cut the board reports damage until it is repeated.
 """
 
 import ast
@@ -33,12 +25,9 @@ from typing import Any
 from zlib import DEFLATED, compressobj, crc32
 
 from engram_host import root_certificates
-from engram_host.boards import profile
-from engram_host.boards.errors import BadRequest, BoardError
+from engram_host.boards.errors import BoardError
 from engram_host.boards.profile import BoardProfile, Settings, check_hardware, config_json
-from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE, NATIVE_LOOPS, native_source
-from engram_host.wording import counted, kilobytes
 
 Files = dict[str, bytes]
 
@@ -226,44 +215,3 @@ def _templates() -> dict[str, bytes]:
     from engram.memory.texts.profile import TEMPLATES
 
     return {f"profile/{name}": text.encode() for name, text in TEMPLATES.items()}
-
-
-PACKAGE_JSON, NEW_BOARD_JSON = "package.json", "new-board.json"
-
-
-def make_package(board: str, config: Path | None, out: Path, url: str, progress: Progress) -> None:
-    """Write a mip package to `out`; with `url`, files are absolute URLs, which older mips on
-    boards need."""
-    wanted = profile.load_profile(board)
-    seeds = seed_files(wanted, profile.read_settings(config) if config else {})
-    code = code_files(wanted)
-    version = parse_code_json(code[CODE_JSON])["version"]
-    lists = {
-        PACKAGE_JSON: _package_list(_in_order(code), version, url),
-        NEW_BOARD_JSON: _package_list(sorted(seeds), version, url),
-    }
-    try:
-        for path, content in (seeds | code | lists).items():
-            file = out / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
-    except OSError as error:
-        raise BadRequest(f"{out} cannot be written: {error.strerror}.") from None
-    size = sum(len(content) for content in code.values())
-    progress.say(
-        f"{out / PACKAGE_JSON}: {counted(len(code), 'file', 'files')} of code, {kilobytes(size)}, for {wanted.name}."
-    )
-    seeded = counted(len(seeds), "file", "files")
-    progress.say(f"{out / NEW_BOARD_JSON}: {seeded} that a new board begins with.")
-
-
-def _in_order(code: Files) -> list[str]:
-    """Return the paths, starters last: an interrupted first installation starts nothing."""
-    last = [*PLAIN, CODE_JSON]
-    return [*sorted(set(code) - set(last)), *last]
-
-
-def _package_list(paths: list[str], version: str, url: str) -> bytes:
-    base = f"{url.rstrip('/')}/" if url else ""
-    urls = [[path, base + path] for path in paths]
-    return (json.dumps({"version": version, "deps": [], "urls": urls}, indent=1) + "\n").encode()

@@ -134,12 +134,11 @@ class Chip:
 @contextlib.contextmanager
 def connect_chip(port: str, baud: int, progress: Progress) -> Iterator[Chip]:
     """Connect to the loader; raises NoPort, PortBusy, NoBoardAnswer or WrongBoard (unknown flash)."""
-    ports.check_port(port)
+    ports.open_port(port).close()
     from esptool import cmds
     from esptool.util import FatalError, flash_size_bytes
 
     _show_progress(progress)
-    _skip_trace()
     try:
         with _loader(cmds, port) as detected:
             loader = cmds.run_stub(detected)
@@ -190,22 +189,6 @@ def _show_progress(progress: Progress) -> None:
             progress.step("Writing to the flash", cur_iter, total_iters)
 
     EspLog.set_logger(Quiet())
-
-
-def _skip_trace() -> None:
-    """Disable esptool's hex trace of each packet, which takes half of its time."""
-    from esptool import loader
-
-    if hasattr(loader, "HexFormatter"):
-        loader.HexFormatter = _NoText  # pyright: ignore[reportAttributeAccessIssue]  # replaces a class of one method
-
-
-class _NoText:
-    def __init__(self, *_: Any):
-        pass
-
-    def __str__(self) -> str:
-        return ""
 
 
 # --- flash

@@ -11,7 +11,7 @@ import re
 import time
 from binascii import crc32
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, Protocol
+from typing import Any
 
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardFailed, NoBoardAnswer, command_name, option_name
@@ -37,10 +37,6 @@ _RESET = b"rst:0x"
 
 _STARTS = b" is starting ..."
 _PROMPT = b">>> "
-_TRACEBACK = re.compile(rb"Traceback \(most recent call last\):\r?\n((?:  [^\r\n]*\r?\n)*)([^\r\n]+)")
-_OF_OURS = b"SyntaxError"
-"""Python's error for our own request, at a bare prompt."""
-_FILE = re.compile(rb'File "(?!<stdin>)')
 _SIGN = b"."
 _SAFE_MODE = b"Engram is in safe mode"
 _NO_START = re.compile(rb"Engram (?:did not start|could not be started): ([^\r\n]+)")
@@ -117,23 +113,10 @@ class Greeting:
         if found:
             why = found[1].decode("utf-8", "replace").strip()
             return f"the board on {self._port} did not start Engram: {why}"
-        error = self._error()
-        if error:
-            return (
-                f"the board on {self._port} is at the MicroPython prompt after an error ({error}):"
-                f" open {command_name('monitor')} and press its RESET to see where it comes from."
-            )
         return (
             f"the board on {self._port} is at the MicroPython prompt, so Engram does not run: press its RESET"
-            " (or type app.run() there)."
+            f" (or type app.run() there); {command_name('monitor')} shows why it stopped."
         )
-
-    def _error(self) -> str:
-        for files, error in reversed(_TRACEBACK.findall(self._tail)):
-            is_ours = error.startswith(_OF_OURS) and not _FILE.search(files)
-            if not is_ours and not error.startswith(b"KeyboardInterrupt"):
-                return error.decode("utf-8", "replace").strip()
-        return ""
 
 
 # --- the console
@@ -161,16 +144,10 @@ _NOT_TAKEN = (
 )
 
 
-class SerialPort(Protocol):
-    def read(self, size: int = 1, /) -> bytes: ...
-
-    def write(self, data: bytes, /) -> int | None: ...
-
-
 class JsonConsole:
     """A board whose console speaks JSON; use open_console() to get one."""
 
-    def __init__(self, line: SerialPort, port: str = ""):
+    def __init__(self, line: Any, port: str = ""):
         self._line = line
         self._port = port
         self._pending = b""
@@ -308,18 +285,12 @@ def _parsed(line: bytes) -> Answer | None:
 @contextlib.contextmanager
 def open_console(named_port: str, notify: Notify | None = None) -> Iterator[JsonConsole]:
     """Open the board on a port for requests; `notify` gets a sentence if it must wait."""
-    import serial
-
     name = ports.choose_port(named_port)
-    try:
-        line = serial.serial_for_url(name, baudrate=ports.BAUD, timeout=_WAIT_SECONDS, exclusive=True)
-    except (OSError, ValueError) as error:
-        raise ports.port_problem(name, error) from None
-    with contextlib.closing(line):
+    with contextlib.closing(ports.open_port(name, _WAIT_SECONDS)) as line:
         board = JsonConsole(line, name)
         try:
             board.greet(notify)
             yield board
             board.end()
-        except (serial.SerialException, OSError):
+        except OSError:
             raise ports.port_gone(name) from None

@@ -60,7 +60,6 @@ OLDEST = (1, 26)
 _IMAGE_MARK = 0xE9
 _CHIP_ID_AT = 12
 _CHIP_IDS = {0: "esp32", 2: "esp32s2", 5: "esp32c3", 9: "esp32s3", 12: "esp32c2", 13: "esp32c6", 16: "esp32h2"}
-_OTHER_KINDS = {b"UF2\n": "UF2", b"\x7fELF": "ELF"}
 _VERSION = re.compile(rb"MicroPython v(\d+)\.(\d+)[^ \0]* on \d{4}-\d\d-\d\d")
 _OFFICIAL = re.compile(rb"Generic ESP32(?:S3)? module(?: with (?:Octal-)?SPIRAM)?\b")
 _VARIANTS = {b"with SPIRAM": "SPIRAM", b"with Octal-SPIRAM": "SPIRAM_OCT"}
@@ -84,9 +83,6 @@ def read_image(path: Path, profile: BoardProfile) -> MicroPythonImage:
     except OSError as error:
         kind = NoFile if isinstance(error, FileNotFoundError) else WrongFirmware
         raise kind(f"{path} cannot be read: {error.strerror}; {advice}") from None
-    kind = _OTHER_KINDS.get(data[:4])
-    if kind:
-        raise WrongFirmware(f"{path} is a file of the kind {kind}, not .bin: {advice}")
     if len(data) <= _CHIP_ID_AT + 2 or data[0] != _IMAGE_MARK:
         raise WrongFirmware(f"{path} is no image for a chip of Espressif's: {advice}")
     chip = _CHIP_IDS.get(*struct.unpack_from("<H", data, _CHIP_ID_AT))

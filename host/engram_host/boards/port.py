@@ -3,6 +3,7 @@
 import errno
 import os
 import termios
+from typing import Any
 
 from engram_host.boards.errors import BoardError, NoPort, PortBusy, option_name
 from engram_host.wording import listed
@@ -31,17 +32,17 @@ def choose_port(named: str) -> str:
     return found[0]
 
 
-def check_port(port: str) -> None:
-    """Raise NoPort or PortBusy if the port cannot be opened now."""
+def open_port(port: str, timeout: float = 0) -> Any:
+    """Open a port for this program alone; raises NoPort or PortBusy."""
     import serial
 
     try:
-        serial.serial_for_url(port, exclusive=True).close()
+        return serial.serial_for_url(port, baudrate=BAUD, timeout=timeout, exclusive=True)
     except (OSError, ValueError) as error:
-        raise port_problem(port, error) from None
+        raise _problem(port, error) from None
 
 
-def port_problem(port: str, error: Exception) -> BoardError:
+def _problem(port: str, error: Exception) -> BoardError:
     number = getattr(error, "errno", None)
     if number in (errno.EACCES, errno.EPERM):
         return PortBusy(f"you may not open {port}: add yourself to its group (dialout or uucp) and log in again.")

@@ -56,18 +56,10 @@ def load_profile(name: str) -> BoardProfile:
         raise BadRequest(f"{asked}: BOARD takes {', '.join(profile_names())} (see boards/README.md).")
     given = json.loads((BOARDS / name / "board.json").read_text(encoding="utf-8"))
     try:
-        place = Region(int(given["filesystem"]["offset"]), int(given["filesystem"]["bytes"]))
-        profile = BoardProfile(
-            name,
-            str(given["chip"]),
-            str(given["micropython_board"]),
-            str(given["micropython_variant"]),
-            int(given["flash_bytes"]),
-            place,
-            tuple(int(number) for number in given["forbidden_pins"]),
-            dict(given["settings"]),
-        )
-    except (KeyError, TypeError, ValueError) as problem:
+        place = Region(given["filesystem"]["offset"], given["filesystem"]["bytes"])
+        pins = tuple(given["forbidden_pins"])
+        profile = BoardProfile(**{**given, "name": name, "filesystem": place, "forbidden_pins": pins})
+    except (KeyError, TypeError) as problem:
         raise BadRequest(f"boards/{name}/board.json lacks a field or has a wrong one: {problem}.") from None
     if profile.chip not in CHIPS:
         raise BadRequest(f"boards/{name}/board.json: chip must be one of {', '.join(CHIPS)}.")

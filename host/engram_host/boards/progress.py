@@ -46,25 +46,16 @@ class Progress:
         self._out.flush()
 
 
-class Tally:
-    def __init__(self, progress: Progress, what: str):
+class Meter:
+    """Counter of a long step; shows a share of `total`, or bytes without one."""
+
+    def __init__(self, progress: Progress, what: str, total: int = 0):
         self._progress = progress
         self._what = what
+        self._total = total
         self._done = 0
         progress.step(what)
 
     def __call__(self, count: int) -> None:
         self._done += count
-        self._progress.step(self._what, self._done)
-
-
-class Meter:
-    def __init__(self, progress: Progress, what: str, total: int):
-        self._progress = progress
-        self._what = what
-        self._total = total
-        self._done = 0
-
-    def __call__(self, count: int) -> None:
-        self._done = min(self._done + count, self._total)
-        self._progress.step(self._what, self._done, self._total)
+        self._progress.step(self._what, min(self._done, self._total or self._done), self._total)

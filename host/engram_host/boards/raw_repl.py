@@ -17,9 +17,8 @@ INTERRUPT_SECONDS = 10.0
 """Time between two Ctrl-C: a second one would interrupt the app's shutdown."""
 
 _LOOK_SECONDS = 0.1
-_INTERRUPT, _ENTER, _LEAVE, _RUN = b"\x03", b"\x01", b"\x02", b"\x04"
+_INTERRUPT, _ENTER, _RUN = b"\x03", b"\x01", b"\x04"
 _RAW = b"raw REPL; CTRL-B to exit\r\n"
-_PROMPT = b">>> "
 
 
 class RawReplTransport(SerialTransport):
@@ -78,13 +77,6 @@ class RawReplTransport(SerialTransport):
         mark = secrets.token_hex(4).encode()
         self.serial.write(b"print('" + mark + b"')" + _RUN)
         self._expect(mark + b"\r\n\x04\x04")
-
-    def type_line(self, line: str) -> None:
-        self.serial.write(_LEAVE)
-        self._expect(_PROMPT)
-        self.serial.write(line.encode() + b"\r")
-        self._expect(line.encode() + b"\r\n")
-        self.in_raw_repl = False
 
     def begin_code(self, code: str) -> None:
         self.serial.write(code.encode() + _RUN)

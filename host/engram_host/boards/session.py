@@ -23,8 +23,6 @@ from engram_host.boards.errors import (
 )
 from engram_host.boards.progress import Progress
 
-_SHOWN_PIECE = 768
-
 PLATFORM = "esp32"
 
 _PIECE = 1024
@@ -42,7 +40,6 @@ _READ_SECONDS = 30.0
 
 _WRITE_SECONDS = 10.0
 _RESET = "import machine\nmachine.reset()"
-_RESUME = "app.run()"
 _WAITING = f"Waiting for the board, up to {LONGEST_STOP_SECONDS / 60:.0f} minutes while it says something"
 
 _ON_BOARD = Path(__file__).with_name("device_script.py")
@@ -84,7 +81,6 @@ class BoardSession:
         self._port = port
         self._transport = transport
         self._is_stopped = False
-        self._may_resume = False
 
     def read_info(self) -> BoardInfo:
         ((platform, version, mpy, machine),) = self._run_and_parse("about()")
@@ -108,7 +104,6 @@ class BoardSession:
 
     def put_file(self, path: str, content: bytes, count: Count | None = None) -> None:
         """Write a file and verify it; not atomic."""
-        self._may_resume = False
         self.run_code(f"start({_quoted(path)})")
         for at in range(0, len(content), _PIECE):
             piece = content[at : at + _PIECE]
@@ -126,32 +121,31 @@ class BoardSession:
         self.run_code(f"os.rename({_quoted(path + '.new')}, {_quoted(path)})")
 
     def get_file(self, path: str, count: Count | None = None) -> bytes:
-        received = bytearray()
-
-        def take(line: bytes) -> None:
-            received.extend(line)
-            if count:
-                count(_SHOWN_PIECE)
-
-        self.run_code(f"show({_quoted(path)})", take=take)
         try:
-            return b"".join(binascii.a2b_base64(line) for line in received.splitlines())
+            content = b"".join(map(binascii.a2b_base64, self.run_code(f"show({_quoted(path)})").splitlines()))
         except binascii.Error:
             raise Garbled(f"{path} did not arrive from the board as it was sent: try again.") from None
+        if count:
+            count(len(content))
+        return content
 
     def remove_tree(self, path: str, count: Count | None = None) -> None:
-        self._may_resume = False
         self.run_code(f"drop({_quoted(path)})", count)
 
-    def run_code(self, code: str, count: Count | None = None, take: Callable[[bytes], None] | None = None) -> str:
-        """Run code and return its output, unless `take` gets the lines; signs of life go to
-        `count`."""
+    def run_code(self, code: str, count: Count | None = None) -> str:
+        """Run code and return its output without its signs of life, which go to `count`."""
         from mpremote.transport import TransportError, TransportExecError
 
         printed = bytearray()
-        lines = OutputLines(take or printed.extend, count)
+
+        def hear(data: bytes) -> None:
+            printed.extend(data)
+            sign = printed[printed.rfind(b"\n", 0, -1) + 1 :]
+            if count and data.endswith(b"\n") and sign.startswith(_SIGN):
+                count(int(sign[1:]) if sign[1:].strip().isdigit() else 0)
+
         try:
-            self._transport.exec(code, data_consumer=lines.feed)
+            self._transport.exec(code, data_consumer=hear)
         except TransportExecError as error:
             raise _failure(error.error_output) from None
         except TransportError:
@@ -160,8 +154,8 @@ class BoardSession:
             ) from None
         except ports.LOST:
             raise ports.port_gone(self._port) from None
-        lines.end()
-        return printed.decode("utf-8", "replace").strip()
+        lines = printed.replace(_END, b"").splitlines()
+        return b"\n".join(line for line in lines if not line.startswith(_SIGN)).decode("utf-8", "replace").strip()
 
     def _run_and_parse(self, code: str, count: Count | None = None) -> list[list[Any]]:
         try:
@@ -178,7 +172,6 @@ class BoardSession:
     def restart(self) -> None:
         from mpremote.transport import TransportError
 
-        self._may_resume = False
         try:
             with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(_RESTART_SECONDS):
                 self._transport.enter_raw_repl(timeout_overall=_LONGEST_RESTART_SECONDS)
@@ -212,14 +205,12 @@ class BoardSession:
             raise WrongBoard(
                 f"{self._port} has MicroPython for {about.platform}, and Engram is for ESP32 boards: name another port."
             )
-        ((has_files, is_unfinished, has_app),) = self._run_and_parse("standing()")
-        self._may_resume = has_app
+        ((has_files, is_unfinished),) = self._run_and_parse("standing()")
         if is_unfinished or not has_files:
             self.restart()
 
     def leave_board(self) -> None:
-        """Resume the app if nothing changed, else reset; raises NoBoardAnswer if the outcome is
-        unknown."""
+        """Reset the board; raises NoBoardAnswer if the outcome is unknown."""
         from mpremote.transport import TransportError
 
         try:
@@ -228,10 +219,7 @@ class BoardSession:
                 return
             # It may be in the middle of something.
             self._transport.stop(LONGEST_STOP_SECONDS, lambda: None)
-            if self._may_resume:
-                self._transport.type_line(_RESUME)
-            else:
-                self._transport.begin_code(_RESET)
+            self._transport.begin_code(_RESET)
         except TransportError:
             self._transport.begin_code_unheard(_RESET)
             raise NoBoardAnswer(f"the board on {self._port} may be stopped: press its RESET.") from None
@@ -249,29 +237,6 @@ class BoardSession:
         self.run_code(_ON_BOARD.read_text(encoding="utf-8"))
 
 
-class OutputLines:
-    """Splitter of a board's output: signs of life go to `count`, lines with their ends to `take`."""
-
-    def __init__(self, take: Callable[[bytes], Any], count: Count | None):
-        self._take = take
-        self._count = count
-        self._open = bytearray()
-
-    def feed(self, data: bytes) -> None:
-        self._open.extend(data.replace(_END, b""))
-        if not data.endswith(b"\n"):
-            return
-        line, self._open = bytes(self._open), bytearray()
-        if not line.startswith(_SIGN):
-            self._take(line)
-        elif self._count:
-            self._count(int(line[1:]) if line[1:].strip().isdigit() else 0)
-
-    def end(self) -> None:
-        if self._open:
-            self._take(bytes(self._open))
-
-
 @contextlib.contextmanager
 def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
     """Stop the board on a port; it goes on when the context ends, also by an error or Ctrl-C."""
@@ -283,7 +248,7 @@ def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
     try:
         transport: Any = RawReplTransport(port, ports.BAUD, _READ_SECONDS)
     except TransportError:
-        ports.check_port(port)
+        ports.open_port(port).close()
         raise ports.port_gone(port) from None
     transport.serial.write_timeout = _WRITE_SECONDS
     session = BoardSession(port, transport)

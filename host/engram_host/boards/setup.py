@@ -8,7 +8,7 @@ from typing import Any
 
 from engram_host.boards import profile
 from engram_host.boards.backup import SECRETS, SETTINGS
-from engram_host.boards.errors import BadRequest, BoardFailed
+from engram_host.boards.errors import BadRequest
 from engram_host.boards.progress import Progress
 from engram_host.boards.session import open_session
 from engram_host.time_zones import computer_zone
@@ -57,7 +57,9 @@ def setup(named_port: str, progress: Progress) -> None:
         present = session.list_tree("", deep=False)
         zone = computer_zone()
         for name in (SECRETS, SETTINGS):
-            old = _parsed(name, session.get_file(name) if name in present else b"{}")
+            there = session.get_file(name) if name in present else b"{}"
+            profile.check_settings(name, there)
+            old = json.loads(there)
             content = with_secrets(old, answers) if name == SECRETS else with_settings(old, answers, zone)
             profile.check_settings(name, content)
             if json.loads(content) != old:
@@ -118,21 +120,6 @@ def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") ->
             new.pop(f"llm.{name}", None)
         new["llm"] = {**new.get("llm", {}), **model}
     return (json.dumps(new, ensure_ascii=False) + "\n").encode()
-
-
-def _parsed(name: str, content: bytes) -> dict[str, Any]:
-    try:
-        values = json.loads(content)
-        if (
-            isinstance(values, dict)
-            and isinstance(values.get("wifi", []), list)
-            and isinstance(values.get("llm", {}), dict)
-            and isinstance(values.get("telegram", {}), dict)
-        ):
-            return values
-    except ValueError:
-        pass
-    raise BoardFailed(f"{name} on the board is damaged: remove it there (os.remove at the prompt) and try again.")
 
 
 def _ask(question: str, *, hidden: bool = False) -> str:

@@ -110,14 +110,8 @@ _OUTPUT_FLAGS = 1
 
 def monitor(named_port: str, progress: Progress) -> None:
     """Pass on keys and output, on a pipe to its end; raises NoPort if the board is unplugged."""
-    import serial
-
     port = ports.choose_port(named_port)
-    try:
-        line = serial.serial_for_url(port, baudrate=ports.BAUD, timeout=0, exclusive=True)
-    except (OSError, ValueError) as error:
-        raise ports.port_problem(port, error) from None
-    with line:
+    with ports.open_port(port) as line:
         keys = sys.stdin.fileno()
         if not hasattr(line, "fileno"):
             raise BadRequest(f"{port} is no serial port of this computer, which the monitor needs.")

@@ -61,25 +61,6 @@ def image(
 
 
 @app.command()
-@takes(JSON)
-def package(
-    context: Context,
-    board: Kind,
-    out: Annotated[Path | None, typer.Option(help="output folder; default: build/mip/BOARD")] = None,
-    url: Annotated[str, typer.Option(help="URL where you publish the folder; only an older mip needs it")] = "",
-    config: Config = None,
-) -> None:
-    """Write a folder from which `mpremote mip install` installs Engram on a board.
-
-    Example: engram board package --board ESP32_GENERIC_S3_OCT --out mip
-    """
-    from engram_host.boards import file_set as packaging
-
-    folder = out or Path("build/mip") / board
-    _do(lambda progress: packaging.make_package(board, config, folder, url, progress), context)
-
-
-@app.command()
 @takes(PORT, JSON)
 def flash(
     context: Context,

@@ -12,20 +12,17 @@ import pytest
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
-from engram_host.boards import deploy, file_set, micropython_image, raw_repl, session
-from engram_host.boards import port as ports
+from engram_host.boards import deploy, file_set, raw_repl, session
 from engram_host.boards.errors import (
     BadRequest,
     BoardFailed,
     Garbled,
     NoBoardAnswer,
-    NoPort,
     PortBusy,
     WrongBoard,
     WrongFirmware,
 )
 from engram_host.boards.progress import Progress
-from waiting import wait_until
 
 pytestmark = needs_micropython
 
@@ -34,14 +31,6 @@ pytestmark = needs_micropython
 def new_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is deployed: few files, so that a test takes a second."""
     monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))
-
-
-def _is_free(port: str) -> bool:
-    try:
-        ports.check_port(port)
-    except PortBusy:
-        return False
-    return True
 
 
 def run(board: StandIn, name: str = "", config: Path | None = None) -> None:
@@ -66,28 +55,17 @@ def test_a_board_that_is_silent_while_it_puts_the_code_in_place_is_waited_for(
     assert files_on(flash) == with_code_json(NEW) | KEPT
 
 
-def test_an_empty_folder_does_not_stay_where_it_would_hide_a_module(tmp_path: Path):
-    flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
-    with StandIn(flash) as board:
-        run(board)
-        # The stand-in forks as it restarts, and its child holds the port until it runs another program.
-        wait_until("the port is free", lambda: _is_free(board.port))
-        with session.open_session(board.port, Progress()) as opened:
-            folders = {path for path, entry in opened.list_tree("engram").items() if entry.is_folder}
-    assert folders == {"engram/store", "engram/device", "engram/device/x"}
-
-
 def test_only_what_changed_is_sent(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     changed = with_code_json(NEW) | {"engram/app.mpy": b"another"}
     with StandIn(flash_with(tmp_path, changed | KEPT)) as board:
         run(board)
-    assert "1 file (7 KB) sent, 0 removed" in capsys.readouterr().err
+    assert "1 file (7 KB) sent" in capsys.readouterr().err
 
 
 def test_where_nothing_changed_nothing_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     with StandIn(flash_with(tmp_path, with_code_json(NEW) | KEPT)) as board:
         run(board)
-    assert not board.changes() and (board.resumes, board.resets) == (1, 0)
+    assert not board.changes() and board.resets == 1
     assert "nothing was sent" in capsys.readouterr().err
 
 
@@ -98,15 +76,6 @@ def test_settings_are_added_to_those_on_the_board(tmp_path: Path):
         run(board, config=tmp_path / "more.json")
     config = json.loads(files_on(flash)["config.json"])
     assert config == {"mode": "lightweight", "llm": {"model": "m", "url": "http://10.0.0.2"}}
-
-
-def test_a_wrong_setting_is_reported_and_the_board_stays_as_it_was(tmp_path: Path):
-    before = with_code_json(OLD) | KEPT
-    flash = flash_with(tmp_path, before)
-    (tmp_path / "more.json").write_text('{"llm": {"model": 1}}', encoding="utf-8")
-    with StandIn(flash) as board, pytest.raises(BadRequest, match=r"llm\.model"):
-        run(board, config=tmp_path / "more.json")
-    assert files_on(flash) == before
 
 
 def test_a_board_with_plain_micropython_gets_all_of_it(tmp_path: Path):
@@ -145,20 +114,9 @@ def test_what_another_attempt_left_is_taken_out(tmp_path: Path):
     assert files_on(flash) == with_code_json(NEW) | KEPT
 
 
-def test_what_was_sent_before_is_not_sent_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    sent = {f"next/{path}": NEW[path] for path in ("engram/app.mpy", "boot.py")}
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT | sent)) as board:
-        run(board)
-    assert "Sending 4 files" in capsys.readouterr().err
-
-
 def test_a_deploy_that_was_ready_is_finished_by_the_start_and_not_sent(tmp_path: Path):
     ready = {f"next/{path}": content for path, content in with_code_json(NEW).items()}
-    steps = [f"+ {path}" for path in with_code_json(NEW)] + [
-        "- engram/gone.mpy",
-        "- engram/store/old.mpy",
-        "- engram/deep",
-    ]
+    steps = [f"+ {path}" for path in with_code_json(NEW)]
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT | ready | {"next/READY": "\n".join(steps).encode()})
     with StandIn(flash) as board:
         run(board)
@@ -174,18 +132,6 @@ def test_other_mpy_files_than_the_board_takes_are_not_sent(tmp_path: Path, monke
         StandIn(flash_with(tmp_path, OLD)) as board,
         pytest.raises(WrongFirmware, match=r"version 6\.3, and these are 6\.2"),
     ):
-        run(board)
-
-
-def test_an_old_micropython_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(micropython_image, "OLDEST", (1, 27))
-    with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongFirmware, match=r"runs MicroPython 1\.26\.1"):
-        run(board)
-
-
-def test_another_kind_of_board_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(session, "PLATFORM", "rp2")
-    with StandIn(flash_with(tmp_path, OLD)) as board, pytest.raises(WrongBoard, match="MicroPython for esp32"):
         run(board)
 
 
@@ -214,15 +160,6 @@ def test_an_answer_damaged_by_a_bad_line_is_reported(printed: bytes):
         session.BoardSession("port", Noisy(printed)).list_tree("")
 
 
-@pytest.mark.parametrize("told", [b"{", b"[]", b"{}", b'{"board": "PICO"}'])
-def test_a_code_json_without_a_board_is_reported(tmp_path: Path, told: bytes):
-    with (
-        StandIn(flash_with(tmp_path, OLD | {"code.json": told})) as board,
-        pytest.raises(WrongBoard, match="does not name the kind"),
-    ):
-        run(board)
-
-
 def test_a_port_where_nothing_answers_is_reported(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(raw_repl, "INTERRUPT_SECONDS", 0.1)
     monkeypatch.setattr(raw_repl, "SILENT_SECONDS", 0.2)
@@ -231,11 +168,6 @@ def test_a_port_where_nothing_answers_is_reported(monkeypatch: pytest.MonkeyPatc
         deploy.deploy(os.ttyname(theirs), "", None, Progress())
     os.close(ours)
     os.close(theirs)
-
-
-def test_a_missing_port_is_reported():
-    with pytest.raises(NoPort, match="there is no port"):
-        deploy.deploy("/dev/ttyNONE", "", None, Progress())
 
 
 def test_a_busy_port_is_reported():

@@ -1,11 +1,8 @@
 """The image of a board's file system: MicroPython mounts it, and all is in it."""
 
 import json
-import random
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from zlib import crc32, decompress
 
 import pytest
 
@@ -14,17 +11,6 @@ from engram_host.boards import file_set, flash, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BoardProfile
 from engram_host.boards.progress import Progress
-
-AROUND_BOUNDS = [
-    *range(140),
-    *range(250, 260),
-    *range(500, 520),
-    *range(1015, 1030),
-    *range(4080, 4110),
-    8200,
-    70000,
-]
-"""Sizes of files: littlefs keeps small ones in their folder, and others in blocks with pointers inside."""
 
 
 @pytest.fixture(params=profile.profile_names())
@@ -48,35 +34,9 @@ def test_micropython_finds_all_files_as_they_are(board: BoardProfile, tmp_path: 
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
-def test_it_has_exactly_the_partitions_size(board: BoardProfile, tmp_path: Path):
-    assert make(tmp_path, board).stat().st_size == board.filesystem.size
-
-
-def test_the_same_is_made_twice(
-    board: BoardProfile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, compile_modules: Callable[..., file_set.Files]
-):
-    first = make(tmp_path, board).read_bytes()
-    monkeypatch.setattr(file_set, "_modules", compile_modules)
-    assert make(tmp_path, board).read_bytes() == first
-
-
 @needs_micropython
 def test_the_app_runs_from_it_and_stores(board: BoardProfile, tmp_path: Path):
     assert run_on(make(tmp_path, board), STORE_IN_APP).split() == ["1"]
-
-
-@needs_micropython
-def test_files_of_all_sizes_are_read_back(tmp_path: Path):
-    numbers = random.Random(4)
-    files = {f"f/{size}": numbers.randbytes(size) for size in AROUND_BOUNDS}
-    path = tmp_path / "fs.bin"
-    path.write_bytes(flash.build_littlefs(files, 2 << 20))
-    assert hashes_on(path) == {name: sha256(content).hexdigest() for name, content in files.items()}
-
-
-def test_all_modules_and_what_must_be_source_are_in_the_code(board: BoardProfile):
-    code = file_set.code_files(board)
-    assert set(code) == {"boot.py", "main.py", "module_packs.mpy", "code.json", "engram/engram.pack"}
 
 
 @needs_micropython
@@ -139,15 +99,6 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
     assert found == ["struck", "struck", "1"]
 
 
-def test_a_pack_has_its_modules_with_their_checksums():
-    packed = file_set.module_pack({"engram/store/log.mpy": b"log!", "engram/app.mpy": b"app"})
-    log, app = file_set._compress(b"log!"), file_set._compress(b"app")
-    assert decompress(log, -10) == b"log!"
-    index = b"engram/store/log.mpy 0 %d %08x\nengram/app.mpy %d %d %08x\n"
-    index %= len(log), crc32(log), len(log), len(app), crc32(app)
-    assert packed == b"engram-pack 3 %d %08x\n" % (len(index), crc32(index)) + index + log + app
-
-
 def test_modules_of_a_pack_are_in_the_order_of_a_start():
     names = [file_set._dotted(source) for source in file_set._sources()]
     assert names[:2] == ["engram", "engram.device.boot"]
@@ -192,8 +143,3 @@ def test_a_wrong_setting_is_reported_and_nothing_is_written(config: object, sent
 def test_too_much_for_the_file_system_is_reported():
     with pytest.raises(BadRequest, match="do not fit"):
         flash.build_littlefs({"large": bytes(600 << 10)}, 512 << 10)
-
-
-def test_what_is_no_littlefs_is_reported():
-    with pytest.raises(ValueError, match="LFS"):
-        flash.LittlefsReader(lambda offset, length: b"\xff" * length)

@@ -68,7 +68,7 @@ def test_the_table_of_an_answers_fields_is_what_is_sent():
     sent = set().union(*answers)
     assert sent - {"id", "crc", "more", "turn"} == documented
     assert '"more":true' in read(PAGE) and "`turn`" in read(PAGE)
-    assert set(greeting) == {"engram", "json", "line_bytes", "reports", "crc"}
+    assert set(greeting) == {"engram", "json", "line_bytes", "crc"}
 
 
 def test_the_reports_of_an_import_are_those_of_the_page(tmp_path):

@@ -30,9 +30,6 @@ OLD: Files = {
     "main.py": b"print('old')\n",
     "engram/app.mpy": b"old app" * 900,
     "engram/same.mpy": b"same" * 700,
-    "engram/gone.mpy": b"gone",
-    "engram/store/old.mpy": b"old module",
-    "engram/deep/er/old.mpy": b"",
 }
 NEW: Files = {
     "boot.py": BOOT + b"\n",

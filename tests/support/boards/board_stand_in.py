@@ -29,7 +29,7 @@ HEAP = "2m"
 """What a plain ESP32 has free with Wi-Fi up, less what TLS takes."""
 
 RESET, BOOTED = 77, b"\x06"
-_CTRL_A, _CTRL_B, _CTRL_C, _CTRL_D = b"\x01", b"\x02", b"\x03", b"\x04"
+_CTRL_A, _CTRL_C, _CTRL_D = b"\x01", b"\x03", b"\x04"
 _PASTE = b"\x05A\x01"
 _WINDOW = 128
 _MORE = b"\x01"
@@ -38,9 +38,7 @@ _PASTES = b"R\x01" + _WINDOW.to_bytes(2, "little") + _MORE
 _TAKEN = b"OK"
 _RAW = b"raw REPL; CTRL-B to exit\r\n>"
 _PROMPT = b"\r\n>>> "
-_FRIENDLY = b"\r\nMicroPython v1.26.1; Generic ESP32 module with ESP32" + _PROMPT
 _APP = b"class _App:\n    def run(self): pass\napp = _App()\n"
-_RUN_APP = b"app.run()"
 _INTERRUPTED = b"Traceback (most recent call last):\nKeyboardInterrupt:"
 
 PHASES = {
@@ -128,8 +126,6 @@ class StandIn:
     ):
         self.flash = flash
         self.resets = 0
-        self.resumes = 0
-        self.lines: list[bytes] = []
         self.pieces = 0
         self.booted: list[str] = []
         self._cut_after = cut_after
@@ -212,7 +208,7 @@ class StandIn:
             return self._miss()
         if self._pasted is not None:
             return self._take_pasted(self._pasted)
-        for key, what in ((_CTRL_C, self._interrupt), (_CTRL_A, self._enter_raw), (_CTRL_B, self._leave_raw)):
+        for key, what in ((_CTRL_C, self._interrupt), (_CTRL_A, self._enter_raw)):
             before, found, rest = self._typed.partition(key)
             if found and not before.strip(b"\r\n") and not self._typed.startswith(_PASTE):
                 self._typed = rest
@@ -223,10 +219,9 @@ class StandIn:
             self._pasted = b""
             self._print(_PASTES)
             return True
-        line, found, rest = self._typed.partition(b"\r")
+        _, found, rest = self._typed.partition(b"\r")
         if found and not self._is_raw:
             self._typed = rest
-            self._type_line(line)
             return True
         code, found, rest = self._typed.partition(_CTRL_D)
         if not found or _PASTE.startswith(self._typed):
@@ -277,25 +272,10 @@ class StandIn:
         if not self._is_raw:
             self._strike()
 
-    def _type_line(self, line: bytes) -> None:
-        if self.runs_app:
-            self.lines.append(line)
-            return
-        self._print(line + b"\n")
-        if line == _RUN_APP and b"NameError" not in self._python.run(line):
-            self.resumes += 1
-            self.runs_app = True
-        else:
-            self._print(_PROMPT)
-
     def _enter_raw(self) -> None:
         if not self.runs_app:
             self._is_raw = True
             self._print(_RAW)
-
-    def _leave_raw(self) -> None:
-        self._is_raw = False
-        self._print(_FRIENDLY)
 
     def _run(self, code: bytes, taken: bytes) -> None:
         if not code:

@@ -34,7 +34,7 @@ class JsonLines(ChannelSink):
         self._greet()
 
     def _greet(self) -> None:
-        self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit), ("reports", True)))
+        self._write_line((("engram", __version__), ("json", _PROTOCOL), ("line_bytes", self._limit)))
 
     async def handle(self, line) -> bool:
         """Answer a line; False if it was the last one."""
