@@ -57,7 +57,6 @@ CASES = {
     "people list": Case(ELSEWHERE, FAILED, NOBODY),
     "people approve": Case(("ABCDEFGH", *ELSEWHERE), FAILED, NOBODY),
     "people block": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
-    "people page": Case(("ann", *ELSEWHERE), FAILED, NOBODY),
     "people group": Case(("irc:#home", "mention", *ELSEWHERE), FAILED, NOBODY),
     "alert add": Case((), NOT_INSTALLED, ALERTS, given="json://localhost\n"),
     "alert test": Case((), NOT_FOUND, "there is no address"),
