@@ -32,21 +32,13 @@ def make_model(board):
         )
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
-    key, retries = config.secret("llm.key"), config.get("llm.retries")
-    made = Model(client, _adapter(config), name, key, retries)
+    if config.get("llm.api") == "anthropic":
+        from engram.llm.anthropic import Anthropic as Adapter  # one API's code
+    else:
+        from engram.llm.openai import OpenAI as Adapter  # one API's code
+    made = Model(client, Adapter(), name, config.secret("llm.key"), config.get("llm.retries"))
     made.answer_ms = config.get("llm.answer_seconds") * 1000
     return made
-
-
-def _adapter(config):
-    """Return one of the two API adapters; the other is not imported."""
-    if config.get("llm.api") == "anthropic":
-        from engram.llm.anthropic import Anthropic  # one API's code
-
-        return Anthropic()
-    from engram.llm.openai import OpenAI  # one API's code
-
-    return OpenAI()
 
 
 def make_companion(board):

@@ -163,7 +163,9 @@ class Config:
         if name not in SECRETS:
             raise ConfigError(name, "is not a secret; " + _SECRETS + " takes " + ", ".join(SECRETS) + ".")
         if name == "wifi":
-            _check_networks(value)
+            is_list = isinstance(value, list) and len(value) <= _MOST_NETWORKS
+            if not is_list or not all(_is_network(each) for each in value):
+                raise ConfigError("wifi", _NETWORKS % _MOST_NETWORKS)
         elif not isinstance(value, str) or len(value) > 500 or " " in value or not is_printable_ascii(value):
             raise ConfigError(name, "must be a text of at most 500 printable ASCII characters.")
         self._secrets[name] = value
@@ -214,12 +216,6 @@ def _check(name: str, value) -> None:
             zone_of(str(value))
         except ValueError:
             raise ConfigError(name, _NO_ZONE) from None
-
-
-def _check_networks(networks) -> None:
-    is_list = isinstance(networks, list) and len(networks) <= _MOST_NETWORKS
-    if not is_list or not all(_is_network(each) for each in networks):
-        raise ConfigError("wifi", _NETWORKS % _MOST_NETWORKS)
 
 
 def _is_network(value) -> bool:

@@ -38,39 +38,6 @@ def test_it_stops_when_ctrl_c_strikes_work_in_the_background_and_goes_on():
     assert app.board.records.entries.count() == 1
 
 
-def test_it_stops_when_ctrl_c_strikes_a_channel():
-    app = App(folder())
-    told = []
-
-    async def struck():
-        await let_others_run()
-        strike()
-
-    app.add_channel("struck", struck)
-    app.add_channel("endless", endless(told))
-    app.run()
-    assert told == ["runs", "ended"]
-
-
-def test_it_stops_when_ctrl_c_strikes_a_task_for_which_a_channel_waits():
-    app = App(folder())
-    told = []
-
-    async def work():
-        await let_others_run()
-        strike()
-
-    async def waiting():
-        try:
-            await start_task(work)
-        finally:
-            told.append("waited")
-
-    app.add_channel("waiting", waiting)
-    app.run()
-    assert told == ["waited"]
-
-
 class Lost:
     """A task that asyncio has lost, as when Ctrl-C strikes asyncio itself."""
 

@@ -43,13 +43,6 @@ def test_the_moments_before_change_no_offset():
             assert zone.offset_minutes(at) == Zone(rule).offset_minutes(at), (rule, at)
 
 
-def test_days_on_which_clocks_change_have_23_and_25_hours():
-    clock = _clock(BERLIN)
-    for day, hours in (("2026-03-29", 23), ("2026-10-25", 25), ("2026-10-26", 24)):
-        assert clock.start_of(day, 1) - clock.start_of(day) == hours * 3600
-        assert clock.day(clock.start_of(day)) == day != clock.day(clock.start_of(day) - 1)
-
-
 def test_a_local_time_that_is_left_out_is_the_end_of_the_gap():
     for minute in (120, 150, 179):
         assert _clock(BERLIN).moment(day_number("2026-03-29"), minute) == _moment("2026-03-29", 1)

@@ -75,7 +75,6 @@ class Companion:
             self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
-        self._pause_ms = 0  # until the next try
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
         self._needs_number = True  # whether the next link has to have a new one
 
@@ -88,8 +87,6 @@ class Companion:
                 wait_ms = await self._connect()
                 diag.info("companion", self._problem)
                 while wait_ms > 0:
-                    # In steps, as /companion shows the remaining time.
-                    self._pause_ms = wait_ms
                     await sleep_ms(min(wait_ms, _SECOND_MS))
                     wait_ms -= _SECOND_MS
                     if self._network_changes() != changes:
@@ -182,7 +179,6 @@ class Companion:
         if self.archive:
             self.archive.greeted(welcome["archived"], welcome["asks"])
         self._problem = ""
-        self._pause_ms = 0
         self._backoff.reset()
 
     # --- status
@@ -199,8 +195,6 @@ class Companion:
             yield "connected to " + way
         else:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
-            if self._pause_ms > 0:
-                yield "  next try in %d s" % ((self._pause_ms + 999) // 1000)
         # Acknowledgements are saved rarely: before the first link, the companion may have more than the board knows.
         least = "at least " if self.is_connected is None else ""
         doubt = "" if self.is_connected else " at the last contact"

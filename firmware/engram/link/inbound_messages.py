@@ -50,7 +50,10 @@ class InboundMessages:
                 continue
             if redelivery.is_over:
                 redelivery.begin(_REDELIVERY_MS)
-                await self._deliver_kept()
+                try:
+                    await self._redeliver()
+                except (EngramError, MemoryError) as error:
+                    diag.warning("companion", "a push is sent later: %s" % error)
             while self._pause_ms:
                 pause_ms, self._pause_ms = self._pause_ms, 0
                 await sleep_ms(pause_ms)
@@ -62,19 +65,10 @@ class InboundMessages:
             except Refused as error:
                 diag.info("companion", "it gives no messages: %s" % error)
                 pause_ms = error.again_s * 1000
-                self._fail()
+                self._pause_ms = self._backoff.next_ms()
             except NetError:
-                self._fail()
+                self._pause_ms = self._backoff.next_ms()
             await sleep_ms(pause_ms)
-
-    async def _deliver_kept(self) -> None:
-        try:
-            await self._redeliver()
-        except (EngramError, MemoryError) as error:
-            diag.warning("companion", "a push is sent later: %s" % error)
-
-    def _fail(self) -> None:
-        self._pause_ms = self._backoff.next_ms()
 
     def find_send(self, room: str) -> tuple:
         """Return (send function, room) of a link's room; nothing for a message's id."""
@@ -133,7 +127,7 @@ class InboundMessages:
             if is_sent:
                 self._backoff.reset()
             elif not self._exchange.failure:
-                self._fail()
+                self._pause_ms = self._backoff.next_ms()
             self.conversation = self._task = None
             talk.saved.set()
             if self._asking:

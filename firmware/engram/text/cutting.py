@@ -162,7 +162,9 @@ def split(text: str, most: int):
     """Yield a text's parts, stripped of white space."""
     rest = text
     while units(rest) > most:
-        head, rest = [decode(part) for part in _divide(rest.encode(), most)]
+        data = rest.encode()
+        end, closing, at, opening = place_cut(data, _offset(data, most - CLOSING))
+        head, rest = decode(data[:end] + closing), decode(opening + data[at:])
         if head.strip():
             yield head
     if rest.strip():
@@ -183,13 +185,6 @@ def fence_of(line: bytes) -> bytes:
 def closes(line: bytes, fence: bytes) -> bool:
     marks = fence_of(line)
     return marks[:1] == fence[:1] and len(marks) >= len(fence) and not line.strip()[len(marks) :]
-
-
-def _divide(data: bytes, most: int) -> tuple:
-    """Return (first part, rest) of a text of more than `most` units."""
-    end = _offset(data, most - CLOSING)
-    head_end, closing, at, opening = place_cut(data, end)
-    return data[:head_end] + closing, opening + data[at:]
 
 
 def place_cut(data: bytes, end: int) -> tuple:

@@ -6,9 +6,8 @@ fakes.install()
 
 from engram.config import Config  # noqa: E402
 from engram.device import wifi  # noqa: E402
-from engram.errors import ConfigError  # noqa: E402
 from fakes import network, world  # noqa: E402
-from support import folder, raises  # noqa: E402
+from support import folder  # noqa: E402
 
 MINUTE = 60000
 
@@ -138,13 +137,6 @@ async def test_an_attempt_that_the_driver_refuses_is_reported_and_repeated():
 
 
 # --- settings
-
-
-def test_a_name_that_no_network_takes_is_refused():
-    for name in ("my board", "küche", "-a", "a.b"):
-        with raises(ConfigError) as caught:
-            _board(HOME, hostname=name)
-        assert caught.error.key == "network.hostname"
 
 
 async def test_power_is_saved_unless_it_is_switched_off():

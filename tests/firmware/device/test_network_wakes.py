@@ -110,13 +110,6 @@ async def test_telegram_is_tried_again_when_the_network_comes_and_when_the_clock
         assert await _steps(polling, poller.pause, meanwhile) == COMES_AT
 
 
-async def test_a_pause_that_telegram_wants_is_kept_whatever_the_network_does():
-    station = Station()
-    poller = _poller(station)
-    await _failed(poller, 1, BotError(429, "Too Many Requests", 20))
-    assert await _steps(polling, poller.pause, station.join) > COMES_AT
-
-
 # --- the companion
 
 

@@ -5,12 +5,11 @@ the way is sent again.
 import asyncio
 
 import linked_talk
-from board import Board, Script, say
+from board import Board, Script
 from channel import push
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.message import buffered
-from engram.channels.outbox import Outbox
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError
 from engram.link import conversation, inbound_messages
@@ -227,13 +226,3 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     linked.way.is_cut = False
     assert await board.inbox.deliveries.redeliver("link") == 0
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
-
-
-async def test_an_entry_of_the_outbox_in_whose_place_a_message_of_the_link_stands_is_removed():
-    board = _board()
-    linked = Talking(board)
-    board.inbox.deliveries.add_channel("link", buffered(linked.inbound.find_send))
-    board.inbox.deliveries.outbox.add(board.journal.newest + 1, "")
-    say(board, "hello", caller=caller_of(head_of(), "others"), mid="link:m1")
-    assert await board.inbox.deliveries.redeliver("link") == 0
-    assert not linked.companion.pushes and not Outbox(board.place + "/memory").deliveries

@@ -128,20 +128,6 @@ async def test_after_a_message_that_was_answered_the_pause_is_short_again():
     await linked.end()
 
 
-async def test_a_board_whose_companion_refuses_to_be_asked_waits_longer_each_time():
-    linked = Talking(_board())
-    linked.companion.refuses = ("the database is away", 0)
-    linked.task = asyncio.create_task(linked.inbound.run())
-    await wait_until("it was refused five times", lambda: len(_long()) >= 5)
-    assert _long()[:5] == [1000, 2000, 4000, 8000, 16000]
-    linked.companion.refuses, asked = None, linked.companion.counts["listen"]
-    await wait_until("it is asked again", lambda: linked.companion.counts["listen"] > asked + 1)
-    linked.companion.refuses, count = ("the database is away", 0), len(_long())
-    await wait_until("it was refused again", lambda: len(_long()) > count)
-    assert _long()[count] == 1000
-    await linked.end()
-
-
 # --- what the board says by itself
 
 
@@ -162,18 +148,6 @@ async def test_a_push_that_was_refused_is_sent_again_a_minute_later_while_the_li
     Redelivery.is_over = True
     await wait_until("it is sent", lambda: linked.companion.pushes)
     assert list(linked.companion.pushes.values()) == [("phone", "(from 3 min ago) it rains")]
-    await linked.end()
-
-
-async def test_a_redelivery_that_fails_ends_nothing_and_comes_again():
-    linked = Talking(_board("Hello."))
-    linked.redeliveries = [StoreError("the flash is away."), MemoryError()]
-    await linked.hear("a")
-    Redelivery.is_over = True
-    await wait_until("it is tried again", lambda: linked.redelivered == 2)
-    Redelivery.is_over = True
-    await wait_until("it is tried once more", lambda: linked.redelivered == 3)
-    await linked.hear("b")
     await linked.end()
 
 

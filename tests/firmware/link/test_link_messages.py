@@ -82,19 +82,9 @@ def test_each_field_that_is_missing_or_of_another_type_is_named():
                 assert name in str(caught.error), (op, name)
 
 
-def test_what_stands_behind_a_message_without_lines_is_refused():
-    with raises(BadMessage):
-        decode(encode("agreed", "b1", 3, 4, log="records", epoch=8, rewrites=4) + LINE, FROM_BOARD)
-
-
 def test_a_message_that_is_too_long_is_refused():
     with raises(BadMessage):
         decode(bytes(messages.MOST_BYTES + 1), FROM_BOARD)
-
-
-def test_a_message_of_the_other_side_is_none():
-    with raises(BadMessage):
-        decode(encode("same", "b1", 3, 4), FROM_BOARD)
 
 
 def test_what_does_not_fit_is_not_written():

@@ -3,14 +3,12 @@
 from board import ANN, DAY, Board
 from engram import files
 from engram.compat import finish
-from engram.errors import NetError
 from engram.link import messages
-from engram.link.note_copy import _pieces
 from engram.memory.access import OWNER
 from engram.memory.principal_files import file_name_of
 from linked import Linked
 from samples import Numbers
-from support import raises, rounds
+from support import rounds
 
 
 def _note(board, text, caller=OWNER):
@@ -80,23 +78,6 @@ async def test_a_note_that_left_without_a_link_stays_though_the_board_was_starte
     assert list(linked.companion.left) == ["2026-09-21.md"] and board.note_retention.left() == []
 
 
-async def test_a_board_without_a_companion_keeps_no_list_of_what_left():
-    board = Board(notes_bytes=4096)
-    _note(board, "the plumber comes on Friday")
-    _outgrow(board)
-    assert board.note_retention.left() == [] and board.notes.uncopied is None
-
-
-async def test_a_companion_that_lost_its_notes_gets_them_again():
-    board = Board()
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
-    linked.companion.notes.clear()
-    await linked.copy_all(linked.notes)
-    linked.check_notes()
-
-
 async def test_a_note_that_is_too_long_is_not_copied_and_a_former_copy_goes():
     board = Board()
     _note(board, "the plumber comes on Friday")
@@ -136,15 +117,6 @@ async def test_a_note_that_is_cleared_while_it_is_sent_ends_the_link_and_goes():
     linked.way.each = lambda: board.notes.for_caller(OWNER).clear()
     await linked.copy_all(linked.notes)
     assert linked.companion.notes == {}
-
-
-def test_a_file_that_became_shorter_does_not_become_a_shorter_message():
-    board = Board()
-    _note(board, "short")
-    with raises(NetError):
-        list(_pieces(board.notes.folder + "/2026-09-21.md", 4000))
-    with raises(NetError):
-        list(_pieces(board.notes.folder + "/2026-09-20.md", 4000))
 
 
 async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():

@@ -1,7 +1,5 @@
 """A log's raw lines: spans and their bytes are what stands on flash, whatever happens to the log meanwhile."""
 
-from binascii import crc32
-
 from board import Board
 from engram import log_line
 from engram.compat import finish
@@ -48,15 +46,6 @@ def _seqs(lines):
     return [log_line.decode(line)["seq"] for line in lines]
 
 
-def test_the_crc_of_a_line_is_the_one_that_it_ends_with():
-    board = Board()
-    _talk(board, 5)
-    raw = board.journal.entries.raw()
-    data = _read(raw, raw.span(2, 3, 4096))
-    assert raw.crc(3) == "%08x" % crc32(data[: data.rfind(b',"crc"')])
-    assert raw.crc(0) == raw.crc(99) == ""
-
-
 def test_the_count_of_compactions_survives_a_restart_and_is_another_when_the_header_is_lost():
     board = Board()
     board.records.store("the bike is green", ["a"])
@@ -73,20 +62,6 @@ def test_the_count_of_compactions_survives_a_restart_and_is_another_when_the_hea
     assert board.records_store.raw().store.log.rewrites != 1
 
 
-def test_a_cut_in_a_compaction_is_known_from_the_count():
-    board = Board()
-    for number in range(40):
-        board.records.store("the number %d is kept for long " % number + "z" * 600, ["a"])
-    work = board.records.compacting()
-    while not board.records_store.is_compacting:
-        next(work)
-    for _ in range(2):
-        next(work)
-    board.close()
-    board.open()
-    assert board.records_store.raw().store.log.rewrites == 1
-
-
 def test_a_segment_that_is_sealed_while_it_is_sent_is_sent_to_its_end():
     board = Board()
     _talk(board, 10)
@@ -99,18 +74,6 @@ def test_a_segment_that_is_sealed_while_it_is_sent_is_sent_to_its_end():
     _talk(board, 60)
     assert raw.store.log.live > segment
     assert sent + b"".join(bytes(piece) for piece in pieces) == expected
-
-
-def test_a_segment_that_leaves_while_it_is_sent_ends_with_an_error():
-    board = Board()
-    _talk(board, 120)
-    raw = board.journal.entries.raw()
-    pieces = raw.pieces(raw.span(0, 20, 4096))
-    next(pieces)
-    assert board.journal_store.drop_oldest()
-    with raises(StoreError):
-        for _ in pieces:
-            pass
 
 
 def test_lines_that_a_compaction_moves_while_they_are_sent_end_with_an_error():

@@ -127,17 +127,6 @@ async def test_what_was_forgotten_replaced_or_is_over_is_not_shown():
     assert ids == [newer, "m2"]
 
 
-async def test_turns_that_are_not_wanted_and_commands_are_not_shown():
-    board = Board(companion_url="http://companion")
-    first = board.journal.add(OWNER, "user", "owner", "the pump is loud")
-    command = board.journal.add(OWNER, "user", "owner", "remember that it rains", command=True)
-    asking = Asking(board)
-    await asking.copy()
-    asking.companion.finds = [["t%d" % first, 900], ["t%d" % command, 900]]
-    assert (await asking.find("zebra"))[1] == ["t%d" % first]
-    assert (await asking.find("zebra", skip=(first,)))[1] == []
-
-
 async def test_what_has_left_the_board_comes_with_its_text_and_is_cut():
     board = Board(companion_url="http://companion")
     for number in range(120):
@@ -207,11 +196,6 @@ async def test_the_tool_reads_on_in_a_file():
     )
     assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
     assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["count"]) == ("notes/tea.md", 5, 3)
-
-
-async def test_a_file_that_may_not_be_shown_is_told():
-    answer, _ = await _asked("memory_get", {"id": "notes/none.md#5"})
-    assert "has no file notes/none.md that may be shown" in answer["reason"]
 
 
 async def test_a_note_that_only_the_companion_has_is_read_there():

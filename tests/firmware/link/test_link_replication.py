@@ -4,11 +4,9 @@ import asyncio
 import os
 
 from board import Board
-from engram.clock import Zone
 from engram.compat import finish
-from engram.errors import NetError, Refused
+from engram.errors import NetError
 from engram.link import messages, replication
-from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer
 from engram.memory.access import OWNER
 from linked import SOON, Linked
@@ -19,23 +17,6 @@ from support import raises, wait_until
 def _talk(board, count, start=0):
     for number in range(start, start + count):
         board.journal.add(OWNER, "user", "owner", "turn %d " % number + "x" * (number * 37 % 600))
-
-
-async def test_the_greeting_names_the_rule_of_the_time_zone():
-    board = Board()
-    greetings = []
-    linked = Linked(board)
-
-    async def keep(op, body=None, **fields):
-        greetings.append(fields)
-        return await Replication.ask(linked.sync, op, body, **fields)
-
-    linked.sync.ask = keep
-    await linked.sync._greet()
-    board.clock.zone_minutes, board.clock.zone = 60, Zone("CET-1CEST,M3.5.0,M10.5.0/3")
-    await linked.sync._greet()
-    zones = [(fields["zone"], fields["rule"]) for fields in greetings]
-    assert zones == [(0, ""), (60, "CET-1CEST,M3.5.0,M10.5.0/3")]
 
 
 async def test_after_a_restart_nothing_is_sent_that_is_there():
@@ -110,25 +91,6 @@ async def test_a_copy_that_is_ahead_of_the_board_goes_back():
     copy.have += 1
     await linked.copy()
     linked.check()
-
-
-async def test_a_full_flash_lets_the_link_go_on():
-    board = Board()
-    linked = Linked(board)
-    linked.known._path = board.place + "/none/link.json"
-    assert linked.known.begin() > 0
-    _talk(board, 3)
-    await linked.copy()
-    linked.check()
-
-
-async def test_a_refusal_ends_the_link_with_its_words():
-    board = Board()
-    linked = Linked(board)
-    linked.companion.refuses = ("another board has this name.", 60)
-    with raises(Refused) as caught:
-        await linked.sync.run()
-    assert (str(caught.error), caught.error.again_s) == ("another board has this name.", 60)
 
 
 async def test_what_is_never_answered_ends_the_link():

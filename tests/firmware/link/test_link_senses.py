@@ -101,17 +101,6 @@ async def test_after_a_start_the_list_is_all_that_is_said():
     assert copied.companion.counts == {"hello": 1, "senses": 1}
 
 
-async def test_a_companion_that_lost_all_gets_all_again():
-    copied = Copied()
-    copied.perceive()
-    await copied.tell()
-    other = Linked(copied.board).companion
-    copied.companion = copied.way.companion = other
-    await copied.tell()
-    assert other.senses
-    copied.check()
-
-
 def _image(folder):
     place = folder + "/senses"
     return {name: files.read(place + "/" + name, 1 << 20) for name in os.listdir(place)}
@@ -124,16 +113,6 @@ def _put_back(folder, image):
     for name, data in image.items():
         with open(place + "/" + name, "wb") as file:
             file.write(data)
-
-
-async def test_a_forgotten_sense_leaves_the_list():
-    copied = Copied()
-    copied.perceive()
-    copied.perceiving.observe("door", 1)
-    await copied.tell()
-    copied.perceiving.senses.forget(copied.perceiving.senses.find("door"))
-    await copied.tell()
-    assert [row[0] for row in copied.companion.senses.values()] == ["room"]
 
 
 async def test_an_answer_of_another_form_ends_the_link():

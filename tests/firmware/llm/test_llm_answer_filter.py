@@ -96,13 +96,6 @@ def test_a_closing_mark_as_a_word_takes_nothing_away():
     assert answer([PLAN + "\n</think>\nIt ends.\n</think>\nSo."])[0] == "It ends.\n</think>\nSo."
 
 
-def test_an_answer_without_the_expected_thought_is_shown_where_it_was_cut():
-    draft = ReplyBuilder(True)
-    assert draft.add_text("Your bike is") == ""
-    draft.stop = "length"
-    assert draft.finish(()) == draft.reply().text == "Your bike is"
-
-
 def test_a_thought_counts_against_no_bound():
     draft = ReplyBuilder()
     draft.add_text("<think>")

@@ -81,18 +81,6 @@ def test_results_and_the_text_after_them_are_one_message_of_the_user():
     }
 
 
-def test_empty_texts_are_never_sent():
-    found = _body([user("a"), assistant(" \n"), user(""), user("b")])["messages"]
-    assert found == [{"role": "user", "content": [_text("a"), _text("b")]}]
-
-
-def test_arguments_that_are_no_object_become_an_empty_one():
-    for arguments in ("", '{"a"', "[1]", "null"):
-        call = Call("toolu_1", "x", arguments)
-        found = _body([user("a"), assistant("", (call,)), result(call, "refused")])["messages"]
-        assert found[1]["content"][0]["input"] == {}, arguments
-
-
 def test_a_stream_of_text_and_calls_is_put_together():
     usage = {"input_tokens": 10, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 5}
     pieces, draft = _feed(

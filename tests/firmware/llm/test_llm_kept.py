@@ -7,7 +7,6 @@ from engram.llm.anthropic import Anthropic
 from engram.llm.kept import Kept, plain
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, assistant, result, user
-from engram.net.sse import Events
 
 _SIGNED = {"google": {"thought_signature": "c2ln" * 100}}
 
@@ -114,37 +113,6 @@ def test_thinking_blocks_of_anthropic_go_back_before_their_call():
     found = _sent_back(Anthropic(), *events)["content"]
     assert found[:3] == content[:3]
     assert {name: found[3][name] for name in content[3]} == content[3]
-
-
-def test_a_reply_is_the_same_wherever_its_stream_is_split():
-    deltas = (
-        {"role": "assistant", "content": "", "reasoning": "Ich “"},
-        {"reasoning": "denke” 你", "reasoning_details": [{"index": 0, "type": "t", "text": "é"}]},
-        {"content": "Grün 😀"},
-        {
-            "tool_calls": [
-                {"index": 0, "id": "c1", "extra_content": _SIGNED, "function": {"name": "one", "arguments": "{"}}
-            ]
-        },
-        {"tool_calls": [{"index": 0, "function": {"arguments": "}"}}]},
-    )
-    events = [json.dumps(_delta(each)) for each in deltas] + [json.dumps(_delta({}, "tool_calls")), "ping", "[DONE]"]
-    body = ": here\r\n\r\n" + "".join(["event: x\ndata: " + event + "\r\n\r\n" for event in events])
-    data = body.encode()
-    reply = _streamed(data, 0)
-    assert reply[0] == "Grün 😀" and reply[1] == (("c1", "one", "{}"),)
-    assert sorted([name for name, _ in reply[2]]) == ["reasoning", "reasoning_details"]
-    assert all(_streamed(data, at) == reply for at in range(1, len(data)))
-
-
-def _streamed(body, at):
-    events, draft = Events(4096), OpenAI().draft()
-    for piece in (body[:at], body[at:]):
-        for data in events.feed(piece):
-            draft.feed(data)
-    draft.finish([])
-    reply = draft.reply()
-    return reply.text, reply.calls, reply.kept, reply.calls[0].kept
 
 
 def test_a_value_that_comes_whole_is_sent_back_as_it_came():

@@ -96,12 +96,6 @@ async def test_an_answer_is_known_by_its_beginning_whatever_type_it_has():
             assert reply.text == "hi there", (kind, body)
 
 
-async def test_a_long_refusal_shows_its_words():
-    echo = {"messages": ["x" * 3000] * 30}
-    body = json.dumps({"detail": [{"msg": "Extra inputs", "input": echo, "loc": ["body", "tools"]}]}).encode()
-    assert "tools: Extra inputs" in await _error(ModelRefused, [answer(body, "422 Unprocessable")])
-
-
 async def test_a_stream_that_ends_with_its_link_is_whole_if_it_has_a_reason():
     reply, _, _ = await _ask([_CUT + b"data: " + _THERE.encode() + b"\n\n", CLOSE])
     assert reply.text == "hi there"
@@ -161,12 +155,6 @@ async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
         assert (person.text, len(peer.requests)) == (["hi"], 1)
 
 
-async def test_a_stream_kept_alive_without_an_end_is_given_up():
-    steps = [b":\n", 5] * 200
-    steps.insert(0, _HEAD)
-    assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=60)
-
-
 async def test_the_services_own_words_are_shown_short_and_printable():
     problem = await _error(ModelRefused, _refusal("400 Bad Request", "a\x1b[2J\r\n\x9bb" + "é" * 250))
     assert "a\ufffd[2J\ufffd \ufffdb" in problem
@@ -223,18 +211,6 @@ def test_a_key_that_cannot_be_sent_is_refused_unseen():
         with raises(ConfigError) as caught:
             Model(None, OpenAI(), name="m", key=key)
         assert "sec" not in str(caught.error)
-
-
-async def test_an_error_of_the_listener_is_its_own():
-    async def fail(piece):
-        raise OSError(5, "the console is gone")
-
-    async with Peer([_WHOLE], [_WHOLE]) as peer:
-        model = _model(peer)
-        with raises(OSError) as caught:
-            await model.stream(_REQUEST, fail)
-        assert caught.error.args[1] == "the console is gone"
-        assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"
 
 
 async def test_a_cancelled_request_leaves_the_model_usable():

@@ -5,12 +5,11 @@ import json
 from engram.errors import BadAnswer
 from engram.llm.openai import OpenAI
 from engram.llm.refusal import Refusal
-from engram.llm.types import Call, Request, Tool, assistant, result, user
+from engram.llm.types import Call, Request, assistant, result, user
 from support import raises
 
 _CALL = Call("call_1", "memory_recall", '{"tags": ["café"]}')
 _OTHER = Call("call_2", "memory_list", "{}")
-_TOOL = Tool("memory_list", 'Lists "all"', '{"type":"object","properties":{}}')
 
 
 def _body(messages, system=("You are", "Engram."), tools=(), max_tokens=100):
@@ -71,14 +70,6 @@ def test_each_result_of_a_tool_is_a_message():
     ]
 
 
-def test_tools_are_described():
-    schema = {"type": "object", "properties": {}}
-    function = {"name": "memory_list", "description": 'Lists "all"', "parameters": schema}
-    described = {"type": "function", "function": function}
-    assert _body([user("a")], tools=(_TOOL, _TOOL))["tools"] == [described, described]
-    assert "tools" not in _body([user("a")])
-
-
 def test_text_comes_out_as_it_comes_in():
     pieces, draft = _feed(
         _delta({"role": "assistant", "content": ""}),
@@ -110,17 +101,6 @@ def test_a_call_is_put_together_from_its_fragments():
     assert found == (("a", "one", '{"x":1}'), ("b", "two", '{"y":"é"}'))
 
 
-def test_the_name_of_a_call_may_come_later():
-    found = _calls(
-        _call_piece("", index=0, id="a"),
-        _call_piece('{"x":', index=0, name="one"),
-        _call_piece("1}", index=0),
-        _call_piece("", index=0, id="b"),
-        _call_piece("{}", index=0, name="two"),
-    )
-    assert found == (("a", "one", '{"x":1}'), ("b", "two", "{}"))
-
-
 def test_a_name_or_an_id_in_each_piece_begins_no_call():
     for more in ({"name": "one", "id": "a"}, {"name": "one"}, {"id": "a"}, {"id": "b"}, {"name": "one", "id": ""}):
         for index in ({"index": 0}, {"index": "0"}, {}):
@@ -139,27 +119,6 @@ def test_several_calls_may_have_one_index_and_one_id():
         )
         assert [call[1:] for call in found] == [("one", '{"x":1}'), ("one", '{"x":2}'), ("two", "{}")], fields
         assert len({call.id for call in found}) == 3
-
-
-def test_a_tools_name_is_taken_without_what_stands_around_it():
-    for name in ("functions.one:0", "one<|channel|>commentary", "default_api.one", " one"):
-        assert _calls(_call_piece("{}", index=0, id="a", name=name))[0].name == "one"
-
-
-def test_arguments_with_one_meaning_are_taken():
-    good = '{"x":"a b"}'
-    for arguments in (
-        json.dumps(good),
-        "```json\n" + good + "\n```",
-        "{'x': 'a b'}",
-        good + "}",
-        good + good,
-        "{}" + good,
-    ):
-        assert _calls(_call_piece(arguments, index=0, id="a", name="one"))[0].arguments == good, arguments
-    assert _calls(_call_piece("null", index=0, id="a", name="one"))[0].arguments == "{}"
-    for arguments in ('{"x":1}{"x":2}', '{"x":1', "x"):
-        assert _calls(_call_piece(arguments, index=0, id="a", name="one"))[0].arguments == arguments
 
 
 def test_a_refusal_is_text():

@@ -9,7 +9,7 @@ from engram.net import transport
 from engram.net.http import Client
 from engram.net.transport import Transport, address_of, connect
 from fakes import chip_socket
-from llm_peer import CLOSE, Peer, closed
+from llm_peer import Peer, closed
 from support import on_micropython, raises, wait_until
 
 if on_micropython():
@@ -113,17 +113,6 @@ async def test_a_large_message_goes_in_many_parts():
         await wait_until("all of it", lambda: len(got) == 50_000)
         made.close()
     assert got == bytes(range(250)) * 200
-
-
-async def test_a_body_that_ends_with_its_link_is_whole_at_once():
-    async with Peer([b"HTTP/1.1 200 OK\r\n\r\nall of it", CLOSE]) as peer:
-        client = Client(peer.url, stall_ms=60_000)
-        got = await client.ask("GET", "/")
-        body = bytearray()
-        while not got.ended:
-            body.extend(await got.read())
-        client.release(got)
-    assert body == b"all of it"
 
 
 async def test_when_an_address_refuses_the_name_is_asked_again():

@@ -62,21 +62,6 @@ class Body:
         return iter(self._pieces)
 
 
-async def test_the_link_begins_with_the_boards_name_and_a_subscription():
-    async with Broker() as broker, Client(broker):
-        connect, subscribe = broker.packets
-    name = b"engram-kitchen-0123456789ab"
-    assert connect == (0x10, b"\0\x04MQTT\x04\x02\0\x3c" + bytes((0, len(name))) + name)
-    assert subscribe[0] == 0x82 and subscribe[1][2:] == bytes((0, len(DOWN))) + DOWN + b"\x01"
-
-
-async def test_a_token_is_the_password_of_the_device():
-    async with Broker() as broker, Client(broker, "secret"):
-        _, connect = broker.packets[0]
-    assert connect[7] == 0xC2
-    assert connect.endswith(b"\0\x07kitchen\0\x06secret")
-
-
 async def test_a_message_is_its_head_and_the_pieces_of_its_body():
     async with Broker() as broker, Client(broker) as client:
         await client.mqtt.send(b"head\n", Body(b"one", b"two" * 100, b""))
@@ -108,14 +93,6 @@ async def test_messages_of_two_tasks_do_not_mix():
             await task
         await broker.wait_until("eight messages", lambda: len(broker.published) == 8)
     assert all(payload == payload[:1] * 4201 for _, payload in broker.published)
-
-
-async def test_what_comes_is_taken_and_acknowledged():
-    async with Broker() as broker, Client(broker) as client:
-        await broker.send(message(DOWN, b"first", 1, 9) + message(DOWN, b"second", 0))
-        await broker.wait_until("both messages", lambda: len(client.came) == 2)
-        await broker.wait_until("the acknowledgement", lambda: (0x40, b"\0\x09") in broker.packets)
-    assert client.came == [b"first", b"second"]
 
 
 async def test_what_comes_in_any_pieces_is_taken_whole():

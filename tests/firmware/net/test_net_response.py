@@ -98,14 +98,6 @@ async def test_a_body_without_a_length_ends_with_the_link():
     assert (body, answer.is_spent()) == (b"x" * 300, False)
 
 
-async def test_bytes_after_the_body_spoil_the_link():
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
-    # The piece that ends the head brings a byte beyond the body each time.
-    for steps in ((len(head) + 5,), (len(head) - 1, 6), (len(head) + 3,)):
-        answer, body = await _read(head + b"hello", step=steps, buffer=400)
-        assert (body, answer.is_spent()) == (b"he", False), steps
-
-
 async def test_no_more_of_a_body_is_read_than_its_length():
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
     for steps in ((len(head),), (len(head) + 1,), (len(head) + 2,)):
@@ -177,11 +169,3 @@ async def test_random_damage_gives_only_known_errors():
         except NetError:
             refused += 1
     assert 0 < refused < 300
-
-
-async def test_draining_reads_what_is_left():
-    answer = _answer(_CHUNKED + b"3\r\nabc\r\n0\r\n\r\n")
-    await answer.read_head()
-    await answer.read()
-    await answer.drain(100)
-    assert answer.is_spent()

@@ -131,15 +131,6 @@ async def test_an_adc_tells_millivolts_or_what_the_scale_of_its_pin_makes_of_the
     assert sampled.read("soil")[0][1] == "1234.0 mV" and sampled.read("tank")[0][1] == "75.0 %"
 
 
-async def test_an_inverted_input_counts_when_it_falls():
-    pins = {"bell": {"pin": 14, "mode": "in", "invert": True}}
-    sampled = _Sampled({"rings": {"kind": "pin", "pin": "bell", "what": "count"}}, pins)
-    for at in range(1, 4):
-        world.after(4000 * at, lambda at=at: machine.set_input(14, at % 2))
-    await sampled.run(61)
-    assert sampled.read("rings") == [(0, "0"), (60, "1")]
-
-
 async def test_a_pins_state_is_read_when_it_changes_and_at_its_pace():
     sampled = _Sampled({"door": {"kind": "pin", "pin": "door", "every": 30}}, INPUTS)
     world.after(10500, lambda: machine.set_input(14, 1))
@@ -158,8 +149,6 @@ async def test_edges_are_counted_between_two_readings():
 
 # --- failures
 
-SOIL = {"soil": {"pin": 7, "mode": "adc"}}
-
 
 async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
     sampled = _Sampled({"room": {"kind": "dht22", "pin": 4, "every": 10}})
@@ -171,21 +160,3 @@ async def test_a_sensor_that_fails_is_reported_once_until_it_works_again():
     sensors.faults.append(Exception("checksum error"))
     await sampled.run(30)
     assert "room cannot be read: checksum error" in sampled.told()[2] and "read again" in sampled.told()[3]
-
-
-async def test_a_value_that_cannot_be_kept_is_reported_once():
-    sampled = _Sampled({"room": {"kind": "dht22", "pin": 4, "every": 5}})
-    sensors.on_pins[4] = float("nan"), 50.0
-    await sampled.run(60)
-    assert len(sampled.told()) == 1 and "must be a number" in sampled.told()[0]
-    assert sampled.read("room") == []
-
-
-async def test_time_that_was_missed_is_not_made_up_for():
-    sampled = _Sampled({"soil": {"kind": "adc", "pin": "soil", "every": 10}}, SOIL)
-    machine.inputs[7] = 1000
-    await sampled.run(11)
-    world.advance(95000)
-    await sampled.run(20)
-    times = [at for at, _ in sampled.read("soil")]
-    assert times[:2] == [0, 10] and all(at % 10 == 0 for at in times[3:]) and len(times) <= 6

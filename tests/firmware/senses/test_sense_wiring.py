@@ -4,10 +4,8 @@ import asyncio
 import sys
 
 from board import remove
-from engram import diag
 from engram.app import App
 from engram.clock import Clock
-from engram.errors import ConfigError
 from engram.memory.access import OWNER
 from engram.tools import pin_driver
 from sensing import NOW
@@ -46,26 +44,6 @@ def test_a_reading_makes_senses_and_a_start_finds_them_again():
     app = _app(place)
     sense = app.board.senses.find("room")
     assert [row for _, row in app.board.senses.range(sense, 0, 1 << 31, 0)] == [(1, 214, 214, 214, 214)]
-
-
-def test_a_sense_keeps_its_decimals_until_it_is_forgotten():
-    place = _place()
-    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 3}})
-    app.observe("cellar", 280.125)
-    app = _app(place, {"cellar": {"kind": "code", "unit": "K", "decimals": 1}}, NOW + 1)
-    app.observe("cellar", 280.125)
-    cellar = app.board.senses.find("cellar")
-    assert cellar.text(cellar.last) == "280.125 K" and "cellar keeps its 3 decimals" in "".join(diag.lines())
-    list(app.board.sense_view.command(OWNER, "forget cellar"))
-    app.observe("cellar", 280.125)
-    cellar = app.board.senses.find("cellar")
-    assert cellar.text(cellar.last) == "280.1 K"
-
-
-def test_a_wrong_sense_stops_the_start():
-    with raises(ConfigError) as caught:
-        _app(_place(), {"room": {"kind": "dht23"}})
-    assert str(caught.error).startswith("config: senses.room: kind: must be one of adc, code")
 
 
 async def test_senses_of_named_pins_are_read_where_the_board_has_set_them_up():

@@ -70,14 +70,6 @@ def test_numbers_stay_after_a_restart_and_that_of_a_removed_sense_is_not_given_a
     assert [(name, board.senses.find(name).number) for name in board.names()] == [("a", 1), ("d", 4)]
 
 
-def test_names_and_units_that_cannot_be_are_refused():
-    board = Board()
-    for name in ("", "  ", "x" * 33, "\x00", "\x1b[1m", 5, None):
-        assert "name: " in _refused(board, name, 1), name
-    assert "unit: " in _refused(board, "room", 1, "degrees C")
-    assert board.names() == []
-
-
 # --- readings in RAM
 
 

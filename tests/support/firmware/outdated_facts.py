@@ -18,20 +18,6 @@ FACTS = (
         "in which city do I live?",
         ("You live in Paris.", "I noted that you live in Paris!"),
     ),
-    (
-        "my dog is called Rex, please keep that",
-        "The user's dog is called %s",
-        ("Rex", "Max"),
-        "what is my dog called?",
-        ("Your dog is called Rex.",),
-    ),
-    (
-        "Merk dir bitte: mein Torcode ist 1234.",
-        "Mein Torcode ist %s",
-        ("1234", "9876"),
-        "Wie ist mein Torcode?",
-        ("Dein Torcode ist 1234.", "Der Torcode ist 1234."),
-    ),
     ("Ich wohne in Köln.", "Ich wohne in %s.", ("Köln", "Bonn"), "Wo wohne ich?", ("Du wohnst in Köln.",)),
     (
         "覚えておいて。犬の名前はポチです。",
@@ -39,13 +25,6 @@ FACTS = (
         ("ポチ", "ハチ"),
         "犬の名前は何ですか?",
         ("犬の名前はポチです。",),
-    ),
-    (
-        "Запомни: код от ворот 1234.",
-        "Код от ворот %s",
-        ("1234", "9876"),
-        "Какой код от ворот?",
-        ("Код от ворот 1234.",),
     ),
 )
 """What is said; the memory of it, its value before and after; a question, and answers before the change."""
