@@ -2,6 +2,7 @@
 
 from collections import namedtuple
 
+from engram.agent.schemas import NOTE_LINES
 from engram.compat import const
 from engram.memory.recall import make_query
 from engram.memory.texts.notes import MEMORY, is_note
@@ -13,14 +14,15 @@ _TAG_LONGEST = const(64)  # characters of one in a message
 class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive archived notes")):
     """The tools' access to a companion and its archive; each part may be None."""
 
-    async def read(self, ref: str, caller, first: int, count: int):
+    async def read(self, arguments: dict, caller):
         """Return (line, problem) of an archived id or a file of the companion, None for anything else."""
+        ref = arguments.get("id", "")
         path, mark, line = ref.partition("#")
         if mark and not self._is_own(path, caller):
             if not self.search:
                 return None, "%s is not on the board, and there is no companion." % path
-            begin = int(line) if line.encode().isdigit() else first
-            return await self.search.read_file(path, max(1, begin), count, caller)
+            begin = int(line) if line.encode().isdigit() else arguments.get("first", 1)
+            return await self.search.read_file(path, max(1, begin), arguments.get("count", NOTE_LINES), caller)
         archive = self.archive
         return await archive.fetched(ref, caller) if archive and ref and archive.may_be_archived(ref, caller) else None
 
@@ -30,10 +32,9 @@ class RemoteRecall(namedtuple("RemoteRecall", "records recall search archive arc
             return path == MEMORY
         return caller.group or not self.search or path in self.notes.for_caller(caller).names()
 
-    async def find(self, query, limit: int):
-        """Return the board's ranking of memories and turns, and the companion's results."""
-        ranked = self.recall.rank(query)
-        return ranked, await self.search.found(ranked, limit, True) if self.search else None
+    async def find(self, ranked, limit: int):
+        """Return the companion's results beside the board's ranking of memories and turns."""
+        return await self.search.found(ranked, limit, True) if self.search else None
 
     async def find_memories(self, query, ranked, limit: int):
         """Return the results of a search of memories; by tags alone if the query has no words."""

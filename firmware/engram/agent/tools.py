@@ -28,13 +28,13 @@ class MemoryTools(_Parts):
     def tools(self) -> list:
         run = {
             "memory_store": self._memory_store,
-            "memory_recall": self._beside_companion(self._memory_recall, self._ask_memories),
-            "memory_search": self._beside_companion(self._memory_search, self._ask_all),
+            "memory_recall": self._memory_recall,
+            "memory_search": self._memory_search,
             "memory_list": self._memory_list,
             "memory_update": self._memory_update,
             "memory_forget": self._memory_forget,
             "note_add": self._note_add,
-            "memory_get": self._beside_companion(self._memory_get, self._ask_line),
+            "memory_get": self._memory_get,
             "file_read": self._over_notes(file_tools.file_read),
             "file_write": self._over_notes(file_tools.file_write),
             "file_append": self._over_notes(file_tools.file_append),
@@ -57,24 +57,6 @@ class MemoryTools(_Parts):
 
     def _over_notes(self, function):
         return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)
-
-    def _beside_companion(self, method, ask):
-        async def run(arguments: dict, turn) -> tuple:
-            return method(arguments, turn, await ask(arguments, turn))
-
-        return run if self.remote else method
-
-    async def _ask_line(self, arguments: dict, turn):
-        first, count = arguments.get("first", 1), arguments.get("count", schemas.NOTE_LINES)
-        return await self.remote.read(arguments.get("id", ""), turn.caller, first, count)
-
-    async def _ask_all(self, arguments: dict, turn):
-        return await self.remote.find(self._query("memory_search", arguments, turn), arguments.get("limit", _PAGE))
-
-    async def _ask_memories(self, arguments: dict, turn):
-        query = self._query("memory_recall", arguments, turn)
-        ranked = self._rank_memories(query)
-        return ranked, await self.remote.find_memories(query, ranked, arguments.get("limit", _PAGE))
 
     def _query(self, name: str, arguments: dict, turn):
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
@@ -115,12 +97,13 @@ class MemoryTools(_Parts):
             return is_asked
         return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
-    def _memory_recall(self, arguments: dict, turn, more=None) -> tuple:
+    async def _memory_recall(self, arguments: dict, turn) -> tuple:
         query = self._query("memory_recall", arguments, turn)
         if not query.text and not query.tags:
             raise ArgumentError("query", "give a query, tags, or both.")
         limit = arguments.get("limit", _PAGE)
-        ranked, more = more or (self._rank_memories(query), None)
+        ranked = self._rank_memories(query)
+        more = await self.remote.find_memories(query, ranked, limit) if self.remote else None
         ranked = ranked and self.recall.with_remote(ranked, more)
         is_answer = bool(ranked) and is_certain(ranked)
         items = self._memories(ranked, more, query, limit)[:limit]
@@ -178,11 +161,13 @@ class MemoryTools(_Parts):
                 if not limit:
                     return
 
-    def _memory_search(self, arguments: dict, turn, more=None) -> tuple:
-        ranked, more = more or (self.recall.rank(self._query("memory_search", arguments, turn)), None)
+    async def _memory_search(self, arguments: dict, turn) -> tuple:
+        limit = arguments.get("limit", _PAGE)
+        ranked = self.recall.rank(self._query("memory_search", arguments, turn))
+        more = await self.remote.find(ranked, limit) if self.remote else None
         ranked = self.recall.with_remote(ranked, more)
         query = ranked.query
-        found = self.recall.find(ranked, arguments.get("limit", _PAGE))
+        found = self.recall.find(ranked, limit)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
             _add_confidence(answer, ranked)
@@ -271,7 +256,8 @@ class MemoryTools(_Parts):
         notebook.note(arguments["text"])
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
-    def _memory_get(self, arguments: dict, turn, more=None) -> tuple:
+    async def _memory_get(self, arguments: dict, turn) -> tuple:
+        more = await self.remote.read(arguments, turn.caller) if self.remote else None
         return get_tool.run(self, arguments, turn, more)
 
     # --- both modes

@@ -20,7 +20,7 @@ from engram.memory.access import Caller, turn_principal
 _MINUTE = const(60)
 _MOST_PUSHED = const(8)  # deliveries with which the board says nothing by itself: 13 have room
 
-_NOT_LET_IN = const("%s is not delivered: who was to have it in %s is not let in any more")
+_NOT_LET_IN = const("t%d is not delivered: who was to have it in %s is not let in any more")
 _GIVEN_UP = const("given up: the answer to t%d, which may have arrived; the console shows it")
 _BROKEN = const(" … (it broke off here)")
 
@@ -144,7 +144,7 @@ class Deliveries:
         self.outbox.remove(line["seq"])
         # Without a room the power failed before its line was there, and this is another.
         if room:
-            diag.warning("outbox", _NOT_LET_IN % ("t%d" % line["seq"], room))
+            diag.warning("outbox", _NOT_LET_IN % (line["seq"], room))
         return None
 
     def _is_let_in(self, name: str, caller) -> bool:
@@ -153,16 +153,12 @@ class Deliveries:
 
     def push(self, caller, content: str, mid: str = ""):
         """Send a message by the board itself, once per `mid`; return the delivery task, or None if refused."""
-        name = channel_of(caller.room)
-        if name not in self.channels or (mid and self._journal.seen.find(mid)):
-            return None
-        if not self._is_let_in(name, caller):
-            diag.warning("outbox", _NOT_LET_IN % ("a reminder", caller.room))
+        if (mid and self._journal.seen.find(mid)) or not self.may_push(caller):
             return None
         return self.send(self.keep(caller, content, mid=mid), caller)
 
     def may_push(self, caller):
-        """True if push() would accept a message for a caller now."""
+        """True if push() accepts a message for a caller; False if they may have none, None if not now."""
         name = channel_of(caller.room)
         if name not in self.channels or len(self.outbox.deliveries) >= _MOST_PUSHED:
             return None

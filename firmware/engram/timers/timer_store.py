@@ -24,10 +24,7 @@ SCHEMA = (
 )  # fmt: skip
 
 TimerSpec = namedtuple("TimerSpec", "kind what trigger")
-"""Kind "say", "ask" or "tool"; text, or tool name and JSON arguments; a time or Words."""
-
-Words = namedtuple("Words", "text")
-"""Words of a message that trigger a timer."""
+"""Kind "say", "ask" or "tool"; text, or tool name and JSON arguments; a time, or the words of a message."""
 
 _MOST = const(64)  # timers of all people together: each look at the clock goes through all of them
 _TEXT_CHARS = const(300)
@@ -70,8 +67,8 @@ def new_row(spec: TimerSpec, caller, clock) -> dict:
     row: dict = {"kind": spec.kind, "what": what, "created": now}
     row.update({"who": caller.principal, "room": caller.room, "group": caller.group or None})
     row["workspace"] = caller.workspace or None
-    if isinstance(spec.trigger, Words):
-        _set_words(row, spec.trigger.text, now)
+    if isinstance(spec.trigger, str):
+        _set_words(row, spec.trigger, now)
     elif isinstance(spec.trigger, Repeat):
         _set_repeat(row, spec.trigger, clock, now)
     else:

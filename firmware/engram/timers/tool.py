@@ -5,7 +5,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.times import read_time, split_time
 from engram.timers import schedule
-from engram.timers.timer_store import TimerSpec, Words
+from engram.timers.timer_store import TimerSpec
 from engram.tools.toolbox import Tool
 
 NAME = "timer"
@@ -60,8 +60,7 @@ class TimerTool(Tool):
             raise ArgumentError("tool", "goes with kind tool, and kind tool needs it.")
         if tool:
             what = checked_call(self._toolbox, tool, values, caller)
-        words, clock = arguments.get("words"), self._timers.clock
-        return TimerSpec(kind, what, Words(words) if words else read_time(arguments["time"], clock))
+        return TimerSpec(kind, what, arguments.get("words") or read_time(arguments["time"], self._timers.clock))
 
 
 def _shown(row: dict, clock) -> dict:
@@ -89,8 +88,7 @@ def checked_call(toolbox, name: str, arguments: str, caller) -> str:
 def add(timers, caller, typed: str) -> str:
     """Add the timer of "TIME TEXT" or "when WORDS: TEXT"; return a sentence."""
     if typed.startswith(_WHEN):
-        words, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
-        trigger = Words(words)
+        trigger, _, what = typed[len(_WHEN) :].replace("：", ":").partition(":")
     else:
         trigger, what = split_time(typed, timers.clock)
     return describe(timers.add(caller, TimerSpec("say", what, trigger)), timers.clock)

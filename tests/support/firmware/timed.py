@@ -4,7 +4,7 @@ from board import Board, Script
 from channel import Network
 from engram.memory.access import Caller
 from engram.text.times import Moment, Repeat, Span
-from engram.timers.timer_store import TimerSpec, Words
+from engram.timers.timer_store import TimerSpec
 from support import let_others_run
 
 CHAT = Caller("owner", "net 1", False, "")
@@ -23,7 +23,7 @@ EIGHT = 1790064000  # 2026-09-22 08:00 in Greenwich, a Tuesday; it is 2026-09-21
 
 def spec(kind, what, at=0, after=0, minute=0, days=0, every=0, words=""):
     """What somebody wants of a timer: one of at, after, days, every and words is given."""
-    time = Words(words) if words else Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
+    time = words if words else Moment(at) if at else Span(after) if after else Repeat(minute, days, every)
     return TimerSpec(kind, what, time)
 
 

@@ -7,7 +7,7 @@ _COMMANDS = """\
 help [COMMAND] -- list the commands, or explain one
 memory [list [PAGE] | tags | show ID | history ID] -- show what is remembered; alone: today's memories
 recall QUERY -- search memories and turns by words
-forget ID | QUERY -- forget a memory (m12) or a turn (t12); a query lists candidates
+forget ID | WORDS -- forget a memory (m12), a turn (t12), or the only memory that has the words
 pin [ID [off] | NAME [on | off | 0..100]] -- protect a memory from eviction, or end that; or show or set the board's pins
 undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
