@@ -100,8 +100,9 @@ class Deliveries:
     # --- undelivered answers, and messages of the board itself
 
     def has_undelivered(self, name: str) -> bool:
-        """True if something for a channel waits for redeliver()."""
-        return any(channel_of(each.room) == name and not each.is_in_progress for each in self.outbox.deliveries)
+        """True if something for a channel waits for redeliver(), or may since the last restart."""
+        waiting = [each for each in self.outbox.deliveries if not each.is_in_progress]
+        return any(channel_of(each.room) in ("", name) for each in waiting)
 
     async def redeliver(self, name: str) -> int:
         """Send a reconnected channel its undelivered answers; return the number left."""
@@ -113,7 +114,9 @@ class Deliveries:
             address = line and (line.get("to") or line.get("mid"))
             if not line or not address:
                 self.outbox.remove(seq)  # it left the journal; or the power failed before it was there
-            elif channel_of(address) == name and self._is_waiting(delivery):
+                continue
+            delivery.room = delivery.room or address
+            if channel_of(address) == name and self._is_waiting(delivery):
                 sink, room = open_sink(address)
                 caller = self._caller(name, room, line)
                 delivery.room = room

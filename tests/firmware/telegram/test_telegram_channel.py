@@ -29,8 +29,6 @@ channels.sleep_ms = _at_once  # its pauses are constants
 class Service:
     """A bot's service: it takes every message, or raises the next of `errors`; None stands for none."""
 
-    network_changes = 0
-
     def __init__(self, *errors):
         self.client = self
         self.errors = list(errors)
@@ -141,7 +139,6 @@ async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
 
     channel._inbox.handle = hang
     channel.poller.poll = poll
-    channel._is_new = False
     task = asyncio.create_task(channel.run())
     await begun.wait()
     assert channel._tasks and channel.poller._next == 12

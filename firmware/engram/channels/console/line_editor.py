@@ -19,16 +19,8 @@ _TAIL = const(160)  # bytes at the end of a line that are looked at to find its 
 
 # First and last code of what takes two columns: Hangul, CJK, full-width forms, emoji.
 _WIDE = const((
-    (0x1100, 0x115F),
-    (0x2E80, 0x303E),
-    (0x3041, 0xA4CF),
-    (0xAC00, 0xD7A3),
-    (0xF900, 0xFAFF),
-    (0xFE30, 0xFE6F),
-    (0xFF00, 0xFF60),
-    (0xFFE0, 0xFFE6),
-    (0x1F300, 0x1FAFF),
-    (0x20000, 0x3FFFD),
+    0x1100, 0x115F, 0x2E80, 0x303E, 0x3041, 0xA4CF, 0xAC00, 0xD7A3, 0xF900, 0xFAFF,
+    0xFE30, 0xFE6F, 0xFF00, 0xFF60, 0xFFE0, 0xFFE6, 0x1F300, 0x1FAFF, 0x20000, 0x3FFFD,
 ))  # fmt: skip
 
 _LONGEST_CHARACTER = const(4)  # bytes of UTF-8
@@ -168,7 +160,7 @@ class LineEditor:
 
 
 def _columns(code: int) -> int:
-    for first, last in _WIDE:
-        if first <= code <= last:
+    for at in range(0, len(_WIDE), 2):
+        if _WIDE[at] <= code <= _WIDE[at + 1]:
             return 2
     return 1

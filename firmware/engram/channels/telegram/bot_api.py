@@ -39,12 +39,6 @@ class BotApi:
         stall_ms = _ANSWER_MS + 1000 * wait_s
         self.client = Client(url, stall_ms=stall_ms, most=_LONGEST_ANSWER, tls=tls, network=network)
         self._token = token
-        self._network = network
-
-    @property
-    def network_changes(self) -> int:
-        """Return a count that grows when the network changes, as a retry may then succeed."""
-        return self._network.changes if self._network else 0
 
     async def call(self, method: str, fields: dict, is_repeatable: bool = True):
         """Return a method's result; calls that must not happen twice are not repeatable."""

@@ -35,7 +35,6 @@ class Telegram:
         self.poller = Poller(self._polls, clock, self._move_group)
         self._tasks = []
         self.answering = []
-        self._is_new = True  # whether the outbox may have answers of an earlier run
         self._is_redelivering = False
         self._retry = Timeout()
         self._logged_groups = []
@@ -55,22 +54,21 @@ class Telegram:
                     self._redeliver_owed()
                     self._api.client.tidy()  # a link that idles
                     # An answer under way may turn out to be kept for later: no long poll is to delay that.
-                    is_waiting = self._tasks or self._has_undelivered()
+                    is_waiting = self._tasks or self._inbox.deliveries.has_undelivered(NAME)
                     found = await poller.poll(len(self._tasks), _RETRY_S if is_waiting else LONG_POLL_S)
                     for said in found:
                         self._begin(self._answer, said)
                 except BotError as error:
-                    poller.failed(error)
+                    pause_ms = poller.failed(error)
                     if error.code == 429:
                         self.sender.pause(0, error.retry_after)
-                    await poller.pause()
+                    await sleep_ms(0 if poller.is_stopped else pause_ms)
         finally:
             # Ctrl-C may drop the tasks without their ends.
             while self._tasks:
                 self._tasks.pop().cancel()
             self.answering.clear()
             self._is_redelivering = False
-            self._is_new = True
             poller.reopen()
 
     def _begin(self, work, *arguments) -> None:
@@ -182,13 +180,9 @@ class Telegram:
 
     # --- undelivered answers, and messages of the board itself
 
-    def _has_undelivered(self) -> bool:
-        return self._is_new or self._inbox.deliveries.has_undelivered(NAME)
-
     def _redeliver_owed(self) -> None:
-        is_away = self.poller.problem and not self._is_new
-        if self._has_undelivered() and self._retry.is_over and not (self._is_redelivering or is_away):
-            self._is_new = False
+        is_ready = self._retry.is_over and not (self._is_redelivering or self.poller.problem)
+        if is_ready and self._inbox.deliveries.has_undelivered(NAME):
             self._is_redelivering = True
             self._begin(self._redeliver)
 

@@ -42,9 +42,6 @@ class Poller:
         self._next = 0  # the number after the newest update
         self._album = ""  # the newest one
         self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
-        self._pause_ms = 0
-        self._must_wait = False  # whether Telegram said how long
-        self._network_changes = 0  # count at the latest try
         self.bot = Bot(0, "")
         self.since = None
         self.newest = None
@@ -119,10 +116,11 @@ class Poller:
             self.since = Moment(self._clock)
             self.problem = ""
 
-    def failed(self, error: BotError) -> None:
-        if self.is_stopped:
-            return
+    def failed(self, error: BotError) -> int:
+        """Note a failed call; return the ms until the next try."""
         problem, pause_ms = str(error), self._backoff.next_ms()
+        if self.is_stopped:
+            return pause_ms
         if error.code in (401, 404):
             self.is_stopped = True
             problem = _NO_BOT
@@ -134,14 +132,4 @@ class Poller:
         if problem != self.problem and not self.is_stopped:
             diag.warning(NAME, problem)
         self.problem = problem
-        self._must_wait = bool(error.retry_after)
-        self._pause_ms = 1000 * error.retry_after or pause_ms
-
-    async def pause(self) -> None:
-        while self._pause_ms > 0 and not self.is_stopped:
-            await sleep_ms(_STEP_MS)
-            self._pause_ms -= _STEP_MS
-            if self._api.network_changes != self._network_changes and not self._must_wait:
-                self._pause_ms = 0
-                self._backoff.reset()
-        self._network_changes = self._api.network_changes
+        return 1000 * error.retry_after or pause_ms
