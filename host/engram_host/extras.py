@@ -11,7 +11,6 @@ EXTRAS: dict[str, dict[str, str]] = {
         "aiomqtt": "aiomqtt",
         "numpy": "numpy",
         "numkong": "numkong",
-        "watchfiles": "watchfiles",
         "keyring": "keyring",
         "tomlkit": "tomlkit",
         "prometheus-client": "prometheus_client",

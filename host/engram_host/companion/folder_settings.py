@@ -49,8 +49,7 @@ class FoldersSettings:
     overlap_tokens: int = setting(80, "ENGRAM_OVERLAP_TOKENS", low=0, high=400)
     citations: str = setting("on", "ENGRAM_CITATIONS", one_of=CITATIONS)
     snippet_chars: int = setting(700, "ENGRAM_SNIPPET_CHARS", low=80, high=700)
-    debounce_ms: int = setting(1500, "ENGRAM_DEBOUNCE_MS", low=100, high=60000)
-    rescan_seconds: int = setting(600, "ENGRAM_RESCAN_SECONDS", low=1, high=86400)
+    rescan_seconds: int = setting(5, "ENGRAM_RESCAN_SECONDS", low=1, high=86400)
     most_files: int = setting(20000, "ENGRAM_MOST_FILES", low=1, high=50000)
     most_file_bytes: int = setting(2000000, "ENGRAM_MOST_FILE_BYTES", low=1000, high=16000000)
 

@@ -46,7 +46,7 @@ from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import VectorTable
-from engram_host.companion.types import LEFT_NOTES, LOGS, NOTES, LogName
+from engram_host.companion.types import FOLDER, LEFT_NOTES, LOGS, NOTES, Device, LogName
 
 _log = logging.getLogger("engram.searching")
 
@@ -153,42 +153,46 @@ class SearchService:
             return None, REASONS.say("query_unembedded", problem=str(error))
 
     def _search(self, request: SearchRequest, vector: QueryVector | None, *, only_left: bool) -> SearchResult:
-        boards, notes = self._boards_of(request), ()
-        if boards and request.log not in LOGS:
-            notes = tuple(self._notes.note_sources(boards, only_left))
-        searched = notes if request.log == "notes" else boards + notes
-        kept = self._folders if request.folders and not request.log else None
+        found = self._sources(request, only_left=only_left)
+        notes = [device for device in found if device.name.startswith(FOLDER)]
+        searched = notes if request.log == "notes" else found
         named = None if isinstance(request.folders, bool) else request.folders
+        kept = self._folders if request.folders and not request.log else None
         if kept and (kept.standings or named):
-            searched += kept.searchable_folders(request.caller, named)
+            searched = searched + kept.searchable_folders(request.caller, named)
         else:
             kept = None
         if searched:
             result = self._engine.search(request, searched, int(self._clock()), vector)
         else:
-            missing = "no_notes" if boards else "folders_unread" if named else "no_boards"
+            missing = "no_notes" if found else "folders_unread" if named else "no_boards"
             result = SearchResult((), why_empty=REASONS.say(missing))
         if result.plan:
-            kinds = _kinds(request, has_boards=bool(boards), has_notes=bool(notes), has_folders=bool(kept))
+            kinds = _kinds(request, has_boards=bool(found), has_notes=bool(notes), has_folders=bool(kept))
             result = replace(result, plan=replace(result.plan, kinds=kinds))
         if kept:
             result = kept.with_citations(result, request.query, request.caller, named)
         return replace(result, hits=tuple(hit for each in result.hits if (hit := self._with_citation(each))))
 
-    def _boards_of(self, request: SearchRequest) -> tuple[str, ...]:
-        names = tuple(dict.fromkeys(request.devices))
-        if not names and not isinstance(request.folders, bool):
-            return ()
-        # Most searches are in one board and need no list of the others.
-        if len(names) == 1 and request.log != "notes":
-            return names
-        boards = [self._boards.device(name) for name in names] if names else self._boards.devices()
-        lines = sum(sum(board.have.values()) for board in boards)
-        if len(boards) > MOST_DEVICES:
-            raise BadSearch("devices", f"must name the boards to search, at most {MOST_DEVICES} of the {len(boards)}")
-        if len(boards) > 1 and lines > MOST_LINES:
+    def _sources(self, request: SearchRequest, *, only_left: bool) -> list[Device]:
+        """Return the wanted boards and their notes."""
+        names = list(dict.fromkeys(request.devices))
+        if not names:
+            if not isinstance(request.folders, bool):
+                return []
+            names = [device.name for device in self._boards.devices()]
+        if len(names) > MOST_DEVICES:
+            raise BadSearch("devices", f"must name the boards to search, at most {MOST_DEVICES} of the {len(names)}")
+        kinds = () if request.log in LOGS else (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
+        try:
+            found = self._boards.search_sources(names, kinds)
+        except UnknownDevice as unknown:
+            self._cache.drop(unknown.name)
+            raise
+        lines = sum(sum(device.have.values()) for device in found)
+        if len(names) > 1 and lines > MOST_LINES:
             raise BadSearch("devices", f"must name fewer boards: these have {lines:,} lines, more than {MOST_LINES:,}")
-        return tuple(board.name for board in boards)
+        return found
 
     def _with_citation(self, hit: Hit) -> Hit | None:
         """Return a hit in notes, which are stored as passages of a folder, as a line of a board's notes."""

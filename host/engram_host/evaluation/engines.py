@@ -168,11 +168,12 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
         if has_meaning:
             embedding.start()
             await _embedded(embedding, conversation.name)
+        device = store.boards.device(DEVICE)
         rankings = []
         for question in conversation.questions:
             request = SearchRequest.model_validate({"query": question.text, "limit": limit, **options})
             vector = await embedding.vector_of(question.text, QUERY_SECONDS) if has_meaning else None
-            result = await asyncio.to_thread(engine.search, request, [DEVICE], now, vector)
+            result = await asyncio.to_thread(engine.search, request, [device], now, vector)
             if result.degraded:
                 raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
             rankings.append(Ranking(_ids(result, conversation), result.confidence))

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.folders.patterns import matches, may_match_below
-from engram_host.companion.folders.sources import folder_sources, list_files, read_file
+from engram_host.companion.folders.sources import (
+    folder_sources,
+    list_files,
+    matches,
+    may_match_below,
+    read_file,
+)
 from markdown_folders import place_of, settings_of, write
 from one_case import in_one_case
 
@@ -54,9 +59,9 @@ def test_a_file_that_no_pattern_names_is_not_read(notes: Path):
         read_file(place_of(notes, pattern="log/*.md"), "a.md", 1000)
 
 
-def test_a_folder_that_no_pattern_names_is_not_watched(notes: Path):
+def test_a_folder_that_no_pattern_names_is_not_looked_through(notes: Path):
     listing = list_files(place_of(notes, pattern="log/*.md"), 1000)
-    assert listing and {path.removeprefix(str(notes)) for path, _ in listing.watched} == {"", "/log"}
+    assert listing and listing.folders == 2
 
 
 def test_a_folder_can_be_read_as_two_collections(notes: Path):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from cli_case import engram, fine
+from cli_case import fine
 from engram_host.companion.store import choose_store
 from markdown_folders import write
 from one_case import in_one_case
@@ -42,7 +42,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def companion(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     home = tmp_path_factory.mktemp("companion")
     paths = f'["{root / "notes"}", {{path = "{root / "shared"}", scope = "all"}}]'
-    lines = ["[folders]", f"paths = {paths}", f'memory = ["{root / "agent"}"]', "debounce_ms = 100"]
+    lines = ["[folders]", f"paths = {paths}", f'memory = ["{root / "agent"}"]', "rescan_seconds = 1"]
     (home / "companion.toml").write_text("\n".join(lines))
     with Companion(home) as running:
         wait_until("all is read", lambda: {one["state"] for one in folders(running)} == {"up to date"})
@@ -275,45 +275,6 @@ def test_a_wrong_setting_stops_the_start_with_a_sentence(tmp_path: Path):
     running.client.close()
 
 
-def test_the_command_shows_lines_from_the_place_that_is_cited(companion: Companion):
-    home = ("--home", companion.home)
-    citation = found(companion, "where does the sencha come from")[0]["citation"]
-    ran = fine("show", citation, "--lines", "2", *home)
-    assert ran.out == "5  The sencha comes from Uji.\n6\n"
-    assert ran.err == "continues at notes/tea.md#7\n"
-    assert fine("show", "notes/tea.md", *home).out.splitlines()[0] == "1  # Tea"
-    assert (
-        fine("show", citation, *home, "--json").json
-        == shown(companion, "notes/tea.md", **{"from": 5, "lines": 20}).json()
-    )
-
-
-def test_the_command_shows_no_file_to_who_may_not_see_it(companion: Companion):
-    for path, principal in (("notes/tea.md#5", "ann"), ("notes/link.md", "owner"), ("../secret.md", "owner")):
-        ran = engram("show", path, "--principal", principal, "--home", companion.home)
-        assert (ran.status, ran.out) == (4, "") and "no such file" in ran.err
-
-
-@in_one_case("place", ["notes/tea.md#five", "notes/tea.md#-1", "#5", "notes/tea.md#٥"])
-def test_the_command_says_what_a_place_in_a_file_is(companion: Companion, place: str):
-    ran = engram("show", place, "--home", companion.home)
-    assert ran.status == 2 and "notes/tea.md#12" in ran.err
-
-
-def test_the_command_looks_for_a_file_of_a_folder_on_no_board(companion: Companion):
-    ran = engram("show", "notes/tea.md", "--device", "kitchen", "--home", companion.home)
-    assert ran.status == 4 and "no such file" in ran.err
-
-
-def test_the_command_search_shows_the_line_that_was_found(companion: Companion):
-    ran = fine("search", "does the zebrafinch sing?", "--words", "--limit", "1", "--home", companion.home)
-    assert ran.out.split("  ")[-1] == "the zebrafinch sings\n" and "notes/long.md#400 " in ran.out
-
-
-def test_a_place_behind_the_end_of_a_file_is_reported(companion: Companion):
-    assert fine("show", "notes/tea.md#900", "--home", companion.home).out == "notes/tea.md has 9 lines.\n"
-
-
 # --- some folders by name
 
 
@@ -367,11 +328,6 @@ def test_the_command_searches_the_folders_that_are_named(companion: Companion):
     )
     citations = {hit["citation"].partition("/")[0] for hit in json.loads(ran.out)["hits"]}
     assert citations == {"shared", "agent"}
-
-
-def test_the_command_names_the_folders_there_are(companion: Companion):
-    ran = engram("search", "tea", "--folder", "nowhere", "--home", companion.home)
-    assert ran.status != 0 and "there are agent, notes, shared" in ran.err
 
 
 @in_one_case("setting, in_private, in_group", [("on", True, True), ("auto", True, False), ("off", False, False)])

@@ -11,7 +11,7 @@ from engram.link import messages
 from engram.memory.access import Caller
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore, board_notes
-from engram_host.companion.types import LineQuota, NoteEntry, NoteSpan, RetentionLimits
+from engram_host.companion.types import LEFT_NOTES, NOTES, LineQuota, NoteEntry, NoteSpan, RetentionLimits
 from extent import extent, with_more
 from noting_board import NoAnswer, NotingBoard, found_notes, shown
 from one_case import in_one_case
@@ -25,6 +25,11 @@ ROOM = Caller("ann", "http", True, "")
 @pytest.fixture
 def board(store: CompanionStore) -> NotingBoard:
     return NotingBoard(store)
+
+
+def note_sources(store: CompanionStore, *prefixes: str) -> list[str]:
+    """Names of the kitchen's notes that a search looks through."""
+    return [device.name for device in store.boards.search_sources(["kitchen"], prefixes)[1:]]
 
 
 def with_notes(board: NotingBoard) -> NotingBoard:
@@ -56,7 +61,7 @@ def test_what_was_cleared_goes_and_what_left_stays(store: CompanionStore, board:
     board.left = {"2026-09-20~ann.md"}
     board.sync_notes()
     assert set(shown(store)) == {"MEMORY.md", "left 2026-09-20~ann.md"}
-    assert store.notes.note_sources(("kitchen",), only_left=True) == ["folder:left notes:kitchen"]
+    assert note_sources(store, LEFT_NOTES) == ["folder:left notes:kitchen"]
     assert found_notes(store, "tea", ANN) == [("2026-09-20.md#1", "- 10:00 喜欢绿茶, and tea")]
     assert store.notes.note_lines("kitchen", "2026-09-20.md", "ann") == ["- 10:00 喜欢绿茶, and tea", ""]
     assert store.notes.note_lines("kitchen", "2026-09-20.md", "owner") is None
@@ -128,7 +133,7 @@ def test_the_notes_of_a_board_that_was_reset_are_kept_apart_until_they_expire(
     kept, board.notes = board.notes, {"MEMORY.md": b"another owner likes tea\n"}
     board.logs["records"].epoch += 1_000_000
     board.hello()
-    assert store.notes.note_sources(("kitchen",)) == []  # before the first list too
+    assert note_sources(store, NOTES, LEFT_NOTES) == []  # before the first list too
     board.sync_notes()
     assert found_notes(store, "tea", OWNER) == [("MEMORY.md#1", "another owner likes tea")]
     assert found_notes(store, "tea", ANN) == []
@@ -151,7 +156,7 @@ def test_an_erased_board_leaves_no_note(store: CompanionStore, board: NotingBoar
     other = with_notes(NotingBoard(store, "hall", "board-2"))
     assert store.removal.board_contents("kitchen").notes == 3
     store.removal.erase_board("kitchen")
-    assert store.notes.note_sources(("kitchen",)) == [] and shown(store) == {}
+    assert shown(store) == {}
     assert [device.name for device in store.boards.sources()] == ["folder:notes:hall", "hall"]
     assert len(shown(store, other.name)) == 3
 

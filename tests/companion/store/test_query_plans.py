@@ -22,7 +22,7 @@ from engram_host.companion.store.boards.table import BoardQuery
 from engram_host.companion.store.database import tables_with
 from engram_host.companion.store.postgres import PostgresRows
 from engram_host.companion.store.sqlite import SqliteRows
-from engram_host.companion.types import NoteSpan, RetentionLimits, SeqRange
+from engram_host.companion.types import LEFT_NOTES, NOTES, NoteSpan, RetentionLimits, SeqRange
 from filled_boards import (
     EPOCH,
     IDENTITY,
@@ -144,7 +144,7 @@ def update_an_index(board: FilledBoard):
         store.vectors.vectors(name, IDENTITY, after)
     board.put_vectors(range(1, 20))
     store.vectors.cached(IDENTITY, [b"%032d" % 1, b"%032d" % 2])
-    store.notes.note_sources([name])
+    store.boards.search_sources([name], (NOTES, LEFT_NOTES))
 
 
 def look_through_a_board(board: FilledBoard):

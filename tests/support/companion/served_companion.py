@@ -83,7 +83,7 @@ async def served(home: Path, more: dict[tuple[str, str], Any]) -> AsyncIterator[
         flags = {
             ("http", "port"): 0,
             ("folders", "paths"): [str(root)],
-            ("folders", "debounce_ms"): 100,
+            ("folders", "rescan_seconds"): 1,
             ("embedding", "provider"): "openai",
             ("embedding", "base_url"): embedder.url,
             ("embedding", "api_key"): KEY,

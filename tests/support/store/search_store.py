@@ -144,13 +144,15 @@ class Search:
     """A search with indexes of its own."""
 
     def __init__(self, boards: Any, vectors: Any, with_meaning: bool = False):
+        self._boards = boards
         self.engine = SearchEngine(boards, vectors, IndexCache(boards, vectors))
         self._with_meaning = with_meaning
 
     def search(self, asked: Asked) -> SearchResult:
         has_vector = self._with_meaning and asked.request.meaning is not False
         vector = QueryVector(IDENTITY, vector_of(asked.request.query)) if has_vector else None
-        return self.engine.search(asked.request, asked.sources, asked.now, vector)
+        devices = [self._boards.device(name) for name in asked.sources]
+        return self.engine.search(asked.request, devices, asked.now, vector)
 
 
 def engine_of(store: SearchStore, with_meaning: bool = False) -> Search:

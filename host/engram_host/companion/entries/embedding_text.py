@@ -24,7 +24,7 @@ def describe_line(log: LogName, line: dict[str, Any], zone: int) -> Entry:
     is_record = log == "records"
     try:
         entry = line_meaning.describe_record(line) if is_record else line_meaning.describe_turn(line, zone)
-        return entry._replace(labels=tuple(entry.labels), terms=())
+        return entry._replace(labels=tuple(entry.labels), terms=()) if is_record else entry
     except (KeyError, TypeError, ValueError, AttributeError, ArgumentError):
         return no_entry()
 

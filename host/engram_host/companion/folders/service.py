@@ -1,12 +1,12 @@
-"""Markdown folders of a companion: indexed and watched in the background, with access checks."""
+"""Markdown folders of a companion: indexed and looked through in the background, with access checks."""
 
 import asyncio
-import functools
+import contextlib
 import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -19,13 +19,12 @@ from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.chunks import lines_of, snippet
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, Listing, decoded, folder_sources, list_files, read_file
-from engram_host.companion.folders.watcher import Folder, FolderWatcher
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.markdown_files import FolderTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
-from engram_host.companion.types import FOLDER
+from engram_host.companion.types import FOLDER, Device
 from engram_host.wording import counted
 
 _log = logging.getLogger("engram.folders")
@@ -35,9 +34,6 @@ ID_FILE = "folders.id"
 LEASE = "folders {}"
 MOST_LINES = 500  # lines of one answer
 MOST_CHARACTERS = 64000  # characters of one answer; longer lines are cut
-_POLL_SECONDS = 5.0  # interval for folders that cannot be watched or are missing
-_AGAIN_SECONDS = 5.0
-_LISTINGS = 5
 
 # elsewhere: another process reads it, or is asked for its lease.
 FolderStatus = Literal["waiting", "reading", "up to date", "not there", "elsewhere"]
@@ -88,93 +84,68 @@ class FolderService:
         self.standings = [FolderState(place) for place in folder_sources(settings, self._companion)]
         self._by_device = {one.place.device: one for one in self.standings}
         self._stop = threading.Event()
-        self._is_ending = False
+        self._ending = asyncio.Event()
         self._indexer = FolderIndexer(folders, settings, self._stop)
-        self._watch: FolderWatcher | None = None
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._trouble = ""
-        self._watched: dict[str, set[Folder]] = {}
 
     # --- running
 
     def start(self) -> None:
         if self._companion:
             self._loop = asyncio.get_running_loop()
-            self._watch = watch = FolderWatcher(self._settings.debounce_ms / 1000)
             # Without folders it only removes former ones from the store, and ends.
-            work = functools.partial(self._lease.run, lambda: self._run(watch))
-            self._task = self._supervisor.start("folders", work, is_finite=not self.standings)
+            self._task = self._supervisor.start(
+                "folders", lambda: self._lease.run(self._run), is_finite=not self.standings
+            )
 
     async def stop(self) -> None:
-        self._is_ending = True
+        self._ending.set()
         self._stop.set()
-        if self._watch:
-            self._watch.wake()
         if not self._lease.is_held:
             self._lease.release()  # the task waits for it, and ends
         if self._task:
             await self._task.finish()
         self._lease.release()
 
-    async def _run(self, watch: FolderWatcher) -> None:
-        if self._is_ending:
+    async def _run(self) -> None:
+        if self._ending.is_set():
             return
         self._stop.clear()
+        is_purged = False
         try:
-            wanted = self.standings
-            is_purged = False
-            while not self._stop.is_set():
+            while not self._ending.is_set():
                 try:
                     if not is_purged:
                         await asyncio.to_thread(self._purge)
                         is_purged = True
-                    await self._update_folders(watch, wanted)
+                    for one in self.standings:
+                        await self._update_folder(one)
                     self._trouble = ""
                 except StoreUnavailable as error:
                     self._trouble = f"folders are read again later: {error}"
                 if not (self.standings or self._trouble):
                     return
-                if not self._stop.is_set():
-                    wanted = await self._wait(watch)
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(self._settings.rescan_seconds):
+                        await self._ending.wait()
         finally:
             if not self._lease.is_held:
                 for one in self.standings:
                     one.state = "waiting"  # another process continues it
             self._stop.set()  # a cancelled task does not stop the reading thread before its next group of files
-            await watch.stop()
 
-    async def _wait(self, watch: FolderWatcher) -> list[FolderState]:
-        if self._trouble:
-            await watch.wait(_AGAIN_SECONDS)
-            return self.standings
-        is_blind = bool(watch.problem) or any(one.state == "not there" for one in self.standings)
-        changed = await watch.wait(_POLL_SECONDS if is_blind else self._settings.rescan_seconds)
-        if not changed or is_blind:
-            return self.standings
-        return [one for one in self.standings if _is_affected(one.place, changed)]
-
-    async def _update_folders(self, watch: FolderWatcher, wanted: Sequence[FolderState]) -> None:
-        for one in wanted:
-            if self._stop.is_set():
-                return
-            listing = await self._watched_listing(watch, one)
-            if listing is None:
-                one.state, one.progress = "not there", FolderProgress()
-                continue
+    async def _update_folder(self, one: FolderState) -> None:
+        if self._stop.is_set():
+            return
+        listing = await asyncio.to_thread(list_files, one.place, self._settings.most_files)
+        if listing is None:
+            one.state, one.progress = "not there", FolderProgress()
+        else:
             one.links = listing.links
             await self._read(one, listing)
-
-    async def _watched_listing(self, watch: FolderWatcher, one: FolderState) -> Listing | None:
-        """List a folder after watching it, so that later changes are noticed."""
-        listing: Listing | None = None
-        for _ in range(_LISTINGS):
-            listing = await asyncio.to_thread(list_files, one.place, self._settings.most_files)
-            self._watched[one.place.device] = listing.watched if listing else set()
-            if not await watch.watch_folders(set[Folder]().union(*self._watched.values())):
-                break
-        return listing
 
     async def _read(self, one: FolderState, listing: Listing) -> None:
         progress = FolderProgress()
@@ -197,8 +168,6 @@ class FolderService:
 
     def problems(self) -> list[str]:
         found = [self._trouble] if self._trouble else []
-        if self._watch and self._watch.problem:
-            found.append(self._watch.problem)
         found += [_missing_folder(one.place) for one in self.standings if one.state == "not there"]
         return found
 
@@ -207,15 +176,15 @@ class FolderService:
         is_elsewhere = not self._lease.is_held
         return [replace(one, state="elsewhere") if is_elsewhere and one.state == "waiting" else one for one in seen]
 
-    def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> tuple[str, ...]:
+    def searchable_folders(self, caller: Caller, names: Collection[str] | None = None) -> list[Device]:
         for wanted in sorted(
             {one.place.scope for one in self.standings if not access.may_see(caller, one.place.scope)}
         ):
             _refuse(caller, wanted)
         there = [one.place.device for one in self._chosen(caller, names) if one.state != "not there"]
         # Each search calls this, and most companions have no folder: then nothing is read.
-        known = {device.name for device in self._boards.sources()} if there else set[str]()
-        return tuple(name for name in there if name in known)
+        known = {device.name: device for device in self._boards.sources()} if there else {}
+        return [known[name] for name in there if name in known]
 
     def _chosen(self, caller: Caller, names: Collection[str] | None) -> list[FolderState]:
         visible = self.visible_folders(caller)
@@ -309,11 +278,6 @@ def _refuse(caller: Caller, wanted: str) -> None:
     """Log the denied scope, never the text."""
     where = " in a group" if caller.group else ""
     _log.info("what %s may see in folders was not shown to %s%s", wanted, caller.principal, where)
-
-
-def _is_affected(place: FolderSource, changed: Iterable[str]) -> bool:
-    root = str(place.root)
-    return any(path == root or path.startswith(root.rstrip("/") + "/") for path in changed)
 
 
 def _missing_folder(place: FolderSource) -> str:

@@ -10,12 +10,12 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
 
 from engram_host.companion.errors import FileUnreadable, SettingError
 from engram_host.companion.folder_settings import FOLDERS_TABLE, FoldersSettings, WantedFolder, is_plain
-from engram_host.companion.folders.patterns import matches, may_match_below
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted
 
@@ -104,11 +104,54 @@ def _free_name(name: str, taken: set[str]) -> str:
     return free
 
 
+# --- globs below a folder: `*` and `?` stay within a name, `**` matches any folders or none
+
+
+_ANY = "**"
+
+
+def matches(pattern: str, path: str) -> bool:
+    parts = _parts(pattern)
+    return len(parts) in _places(parts, path.split("/"))
+
+
+def may_match_below(pattern: str, path: str) -> bool:
+    parts = _parts(pattern)
+    return any(place < len(parts) for place in _places(parts, path.split("/")))
+
+
+def _parts(pattern: str) -> list[str]:
+    parts = pattern.split("/")
+    return [*parts, "*"] if parts[-1] == _ANY else parts
+
+
+def _places(parts: list[str], names: list[str]) -> set[int]:
+    """Return the possible counts of parts used up; all are followed at once, so no glob is slow."""
+    places = _with_skips(parts, {0})
+    for name in names:
+        left = [place for place in places if place < len(parts)]
+        places = {place if parts[place] == _ANY else place + 1 for place in left if _fits(name, parts[place])}
+        places = _with_skips(parts, places)
+    return places
+
+
+def _fits(name: str, part: str) -> bool:
+    return part == _ANY or fnmatchcase(name, part)
+
+
+def _with_skips(parts: list[str], places: set[int]) -> set[int]:
+    found = set(places)
+    for place, part in enumerate(parts):
+        if place in found and part == _ANY:
+            found.add(place + 1)
+    return found
+
+
 # --- reading
 
 
 MOST_DEPTH = 32  # nested folders: bounds the open descriptors of a listing
-MOST_FOLDERS = 5000  # folders below one root, each watched by itself
+MOST_FOLDERS = 5000  # folders below one root
 MOST_PROBLEMS = 20  # sentences on left-out files; others are only counted
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -120,7 +163,7 @@ _LASTING = (errno.EACCES, errno.EPERM)
 @dataclass
 class Listing:
     files: dict[str, str] = field(default_factory=dict)
-    watched: set[tuple[str, int]] = field(default_factory=set)
+    folders: int = 0
     # Folders that could not be read, so that their contents are unknown.
     unknown: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -165,12 +208,12 @@ def list_files(place: FolderSource, most: int) -> Listing | None:
 
 
 def _list(place: FolderSource, descriptor: int, prefix: str, listing: Listing, most: int, depth: int) -> None:
-    if len(listing.watched) >= MOST_FOLDERS or not depth:
+    if listing.folders >= MOST_FOLDERS or not depth:
         listing.add_problem(
             f"{place.citation(prefix)} was left out: there are too many folders, or too many inside each other."
         )
         return
-    listing.watched.add((str(place.root / prefix), os.fstat(descriptor).st_ino))
+    listing.folders += 1
     try:
         names = [place.only] if place.form == "file" else sorted(os.listdir(descriptor))
     except OSError as error:

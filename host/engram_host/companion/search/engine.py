@@ -53,11 +53,12 @@ class SearchEngine:
         self._cache = cache
 
     def search(
-        self, request: SearchRequest, sources: Sequence[str], now: int, vector: QueryVector | None = None
+        self, request: SearchRequest, sources: Sequence[Device], now: int, vector: QueryVector | None = None
     ) -> SearchResult:
-        """Search some boards, notes and folders, whose names are distinct."""
+        """Search some boards, notes and folders, each once."""
         began = time.perf_counter()
-        found = [self._cache.get(name, vector.identity if vector else None) for name in sources]
+        identity = vector.identity if vector else None
+        found = [(self._cache.of_device(device, identity), device) for device in sources]
         with _held(found):
             ranking = Ranking(self._vectors, request, now, found, vector)
             hits = ranking.read_hits(self._boards)

@@ -42,7 +42,7 @@ from engram_host.companion.search.tables import (
     turns_of,
 )
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
-from engram_host.companion.search.vectors import Codes, Vectors, quantize
+from engram_host.companion.search.vectors import Vectors, quantize
 from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
@@ -165,8 +165,9 @@ class DeviceIndex:
         for log, line, entry in new:
             counted, more = self._terms(log, line, entry)
             counted = counted[:MOST_TERMS]
-            more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
-            more += [term_id(PINNED)] if log == "records" and line.get("pinned") is True else []
+            if log == "records":
+                more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
+                more += [term_id(PINNED)] if line.get("pinned") is True else []
             terms += counted
             terms += more
             head = min(len(counted), HEAD)
@@ -272,20 +273,20 @@ class DeviceIndex:
             return
         self.changes += 1
         codes, scales = quantize(np.array([stored.vector for _, stored in entries], np.float32))
-        for (version, stored), of_one, scale in zip(entries, codes, scales, strict=True):
-            self._put_vector(stored, of_one, scale)
-            self.vector_version = max(self.vector_version, version)
-
-    def _put_vector(self, stored: StoredVector, codes: Codes, scale: np.float32) -> None:
-        row = self.rows.row_of(stored.log, stored.seq)
-        if row == NONE or int(self.rows.column("key")[row]) != digest_key(stored.digest):
-            self.vectors.keep_early(stored.log, stored.seq, stored.digest, codes, scale)
-            return
-        self.vectors.forget_early(stored.log, stored.seq)
+        rows = np.array([self.rows.row_of(stored.log, stored.seq) for _, stored in entries], np.int32)
+        keys = np.array([digest_key(stored.digest) for _, stored in entries], np.uint64)
+        fits = (rows != NONE) & (self.rows.column("key")[rows] == keys) if len(self.rows) else rows != NONE
+        for at in np.flatnonzero(~fits).tolist():
+            stored = entries[at][1]
+            self.vectors.keep_early(stored.log, stored.seq, stored.digest, codes[at], scales[at])
+        for at in np.flatnonzero(fits).tolist() if self.vectors.has_early else ():
+            self.vectors.forget_early(entries[at][1].log, entries[at][1].seq)
         slots = self.rows.column("slot")
-        if slots[row] != NONE:
-            self.vectors.drop(int(slots[row]))
-        slots[row] = self.vectors.put(row, codes, scale)
+        for former in slots[rows[fits]].tolist():
+            if former != NONE:
+                self.vectors.drop(former)
+        slots[rows[fits]] = self.vectors.add(rows[fits], codes[fits], scales[fits])
+        self.vector_version = max(self.vector_version, entries[-1][0])
 
     def _give_vectors(
         self,

@@ -1,7 +1,7 @@
 """An LRU cache of board indexes, bounded in bytes."""
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from contextlib import suppress
 from weakref import WeakValueDictionary
@@ -34,32 +34,55 @@ class IndexCache:
         self._bytes: dict[str, int] = {}
         self._loading: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         self._words = Tokenizer()
+        self._asked: Counter[str] = Counter()
+        """Boards whose indexes searches wait for."""
+        self._turn = threading.Condition()
         self._is_closed = False
 
     def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
         """Return a board's current index and the board; lock the index before use."""
-        self._check_open()
         try:
             device = self._boards.device(name)
         except UnknownDevice:
-            self._drop(name)
+            self.drop(name)
             raise
-        with self._lock:
-            loading = self._loading.setdefault(name, threading.Lock())
-        with loading:
-            index = self._index(device)
-            with index.lock:
-                self._refresh(index, device, identity)
-                size = index.nbytes
-            self._mark_used(name, index, size)
-        return index, device
+        return self.of_device(device, identity), device
+
+    def of_device(self, device: Device, identity: Identity | None) -> DeviceIndex:
+        """Return the current index of a board; lock it before use."""
+        with self._turn:
+            self._asked[device.name] += 1
+        try:
+            return self._get(device, identity)
+        finally:
+            with self._turn:
+                self._asked[device.name] -= 1
+                self._asked += Counter()  # drops zeros
+                self._turn.notify_all()
 
     def make_ahead(self, devices: Iterable[Device], identity: Identity | None) -> None:
+        """Make indexes while there is room, and give way to searches."""
         for device in devices:
             if self.nbytes + _expected_bytes(device) > self._most_bytes:
                 return
             with suppress(UnknownDevice):  # erased meanwhile
-                self.get(device.name, identity)
+                self._get(self._boards.device(device.name), identity, is_ahead=True)
+
+    def _get(self, device: Device, identity: Identity | None, *, is_ahead: bool = False) -> DeviceIndex:
+        self._check_open()
+        with self._lock:
+            loading = self._loading.setdefault(device.name, threading.Lock())
+        with loading:
+            index = self._index(device)
+            with index.lock:
+                self._refresh(index, device, identity, is_ahead=is_ahead)
+                size = index.nbytes
+            self._mark_used(device.name, index, size)
+        return index
+
+    def _give_way(self, name: str) -> None:
+        with self._turn:
+            self._turn.wait_for(lambda: not self._asked or name in self._asked)
 
     def close(self) -> None:
         """Abort builds in progress by StoreUnavailable."""
@@ -75,7 +98,7 @@ class IndexCache:
         with self._lock:
             return list(self._indexes)
 
-    def _drop(self, name: str) -> None:
+    def drop(self, name: str) -> None:
         with self._lock:
             self._indexes.pop(name, None)
             self._bytes.pop(name, None)
@@ -90,10 +113,12 @@ class IndexCache:
                 self._evict_oldest()
         return index
 
-    def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None) -> None:
+    def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None, *, is_ahead: bool) -> None:
         is_new = not index.version
         while index.version < device.version:
             self._check_open()
+            if is_ahead:
+                self._give_way(device.name)
             changes = self._boards.changes(device.name, index.version, _CHANGES_AT_ONCE)
             index.apply(changes)
             if len(changes) < _CHANGES_AT_ONCE:
@@ -106,6 +131,8 @@ class IndexCache:
         index.use_identity(identity)
         while index.vectors_seen < device.version:
             self._check_open()
+            if is_ahead:
+                self._give_way(device.name)
             vectors = self._vectors.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(vectors)
             if len(vectors) < _VECTORS_AT_ONCE:

@@ -23,7 +23,7 @@ from itertools import chain
 from engram import text as board
 from engram.text.tokenizer import MAX_TERM
 
-MOST_BYTES = 8 << 20
+MOST_BYTES = 16 << 20
 """Approximate cache limit; a full cache is cleared."""
 
 _PIECE_BYTES = 250  # of a piece with its dict entry and tuple of terms
@@ -51,9 +51,11 @@ class Tokenizer:
         """Return (the board's terms in order, terms added by identifiers)."""
         pieces = text.split(" ")
         with self._lock:
-            if not self._known[singles].keys() >= set(pieces):
+            try:
+                terms = [*chain.from_iterable(map(self._known[singles].__getitem__, pieces))]
+            except KeyError:
                 self._learn(pieces, singles)
-            terms = [*chain.from_iterable(map(self._known[singles].__getitem__, pieces))]
+                terms = [*chain.from_iterable(map(self._known[singles].__getitem__, pieces))]
             if self._added.keys().isdisjoint(pieces):
                 return terms, []
             return terms, [number for piece in pieces for number in self._added.get(piece, ())]

@@ -43,17 +43,27 @@ class Vectors:
         self._early: OrderedDict[tuple[LogName, int], tuple[bytes, Codes, np.float32]] = OrderedDict()
 
     def put(self, row: int, codes: Codes, scale: np.float32) -> int:
-        if self._free:
-            slot = self._free.pop()
-            self._rows.view[slot], self._scales.view[slot] = row, scale
-        else:
-            slot = len(self._rows)
-            self._rows.extend([row])
-            self._scales.extend([scale])
-            self._make_room(slot, len(codes))
+        if not self._free:
+            return int(self.add(np.array([row], np.int32), codes[None], np.array([scale]))[0])
+        slot = self._free.pop()
+        self._rows.view[slot], self._scales.view[slot] = row, scale
         block, at = self._place(slot)
         block[at] = codes
         return slot
+
+    def add(self, rows: NDArray[np.int32], codes: Codes, scales: NDArray[np.float32]) -> NDArray[np.int32]:
+        """Put vectors into new slots, and return these."""
+        first = len(self._rows)
+        self._rows.extend(rows)
+        self._scales.extend(scales)
+        done = 0
+        while done < len(rows):
+            self._make_room(first + done, len(rows) - done, codes.shape[1])
+            block, at = self._place(first + done)
+            count = min(len(block) - at, len(rows) - done)
+            block[at : at + count] = codes[done : done + count]
+            done += count
+        return np.arange(first, first + len(rows), dtype=np.int32)
 
     def _place(self, slot: int) -> tuple[Codes, int]:
         return self._blocks[slot // BLOCK_ROWS], slot % BLOCK_ROWS
@@ -139,14 +149,15 @@ class Vectors:
         tables = self._rows.nbytes + self._scales.nbytes + 32 * len(self._free)
         return sum(block.nbytes for block in self._blocks) + tables + early
 
-    def _make_room(self, slot: int, dimensions: int) -> None:
+    def _make_room(self, slot: int, count: int, dimensions: int) -> None:
+        """Make room for a slot, and in the first block for more that follow."""
         number, at = divmod(slot, BLOCK_ROWS)
         self._dimensions = dimensions
         if number == len(self._blocks):
-            rows = BLOCK_ROWS if number else _FIRST_BLOCK_ROWS
+            rows = BLOCK_ROWS if number else min(BLOCK_ROWS, max(count, _FIRST_BLOCK_ROWS))
             self._blocks.append(np.zeros((rows, dimensions), np.int8))
         elif at == len(self._blocks[number]):
-            grown = np.zeros((min(BLOCK_ROWS, 2 * at), dimensions), np.int8)
+            grown = np.zeros((min(BLOCK_ROWS, max(2 * at, at + count)), dimensions), np.int8)
             grown[:at] = self._blocks[number]
             self._blocks[number] = grown
 

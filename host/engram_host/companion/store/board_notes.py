@@ -108,14 +108,6 @@ class NoteFileTable(DatabaseTable):
         sql = "SELECT file FROM note_files WHERE device = ? AND replaced = 0"
         return sorted(note_name(file) for (file,) in rows.run(sql, (device,)))
 
-    @reads
-    def note_sources(self, rows: Rows, devices: Sequence[str], only_left: bool = False) -> list[str]:
-        prefixes = (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
-        owners = {prefix + device: device for device in devices for prefix in prefixes}
-        copies = rows.present_copies([*devices, *owners])
-        epochs = {name: copy.epoch for (name, log), copy in copies.items() if log == "records"}
-        return sorted(name for name, device in owners.items() if name in epochs and epochs[name] == epochs.get(device))
-
     def check_notes(self) -> str:
         """Check all notes, mark damaged ones as missing so that boards resend them, and describe them."""
         damaged = self._damaged()

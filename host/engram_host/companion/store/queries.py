@@ -74,6 +74,13 @@ class Rows(SqlStatements):
         where, values = ("WHERE name = ?", (name,)) if name else ("", ())
         return [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices {where} ORDER BY name", values)]
 
+    def devices_named(self, names: Iterable[str]) -> list[DeviceRow]:
+        found: list[DeviceRow] = []
+        for part in chunks(list(names)):
+            some, values = in_list(part)
+            found += [DeviceRow(*row) for row in self.run(f"SELECT {_DEVICE} FROM devices WHERE name {some}", values)]
+        return found
+
     def devices_after(self, name: str, limit: int) -> list[DeviceRow]:
         where = f"name > ? AND substr(name, 1, {len(FOLDER)}) <> ?"
         sql = f"SELECT {_DEVICE} FROM devices WHERE {where} ORDER BY name LIMIT ?"

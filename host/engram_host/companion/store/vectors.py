@@ -26,7 +26,11 @@ class VectorTable(DatabaseTable):
             f"FROM vectors {PRESENT.format('vectors')} AND vectors.identity = ? ORDER BY vectors.version LIMIT ?"
         )
         found = rows.run(sql, (device, after, str(identity), limit))
-        return [(row[0], StoredVector(row[1], row[2], row[3], _unpack(row[4:])[0])) for row in found]
+        vectors = _unpack([row[4] for row in found])
+        return [
+            (version, StoredVector(log, seq, digest, vector))
+            for (version, log, seq, digest, _), vector in zip(found, vectors, strict=True)
+        ]
 
     @reads
     def vectors_at(
@@ -108,4 +112,6 @@ def _pack(vector: Vector) -> bytes:
 
 
 def _unpack(values: Sequence[bytes]) -> Vector:
+    if not values:
+        return np.zeros((0, 0), np.float32)
     return np.frombuffer(b"".join(values), "<f4").reshape(len(values), -1).astype(np.float32)

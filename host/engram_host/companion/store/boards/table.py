@@ -121,6 +121,20 @@ class BoardTable(DatabaseTable):
         return found[0]
 
     @reads
+    def search_sources(self, rows: Rows, names: Sequence[str], prefixes: Sequence[str] = ()) -> list[Device]:
+        """Return some boards, then their notes of these kinds; raises UnknownDevice."""
+        wanted = [*names, *(prefix + name for prefix in prefixes for name in names)]
+        found = {device.name: device for device in _with_copies(rows, rows.devices_named(wanted))}
+        for name in names:
+            if name not in found:
+                raise UnknownDevice(name)
+        notes = [found[name] for name in sorted(wanted[len(names) :]) if name in found]
+        # Notes of a former epoch are not searched.
+        epochs = {prefix + name: _epoch(found[name]) for prefix in prefixes for name in names}
+        current = [note for note in notes if "records" in note.logs and _epoch(note) == epochs[note.name]]
+        return [found[name] for name in names] + current
+
+    @reads
     def changes(self, rows: Rows, device: str, after: int, limit: int = 2000) -> list[Change]:
         # Lines that were promised, then dropped and never archived stay hidden.
         line = "CASE WHEN lines.beyond AND lines.archive < 0 THEN NULL ELSE lines.line END"
@@ -231,6 +245,10 @@ def _device(row: DeviceRow, copies: Sequence[LogRow]) -> Device:
     }
     have: dict[LogName, int] = {copy.log: copy.have for copy in copies}
     return Device(row.name, row.board, row.heard, row.zone, row.version, logs, have, row.generation)
+
+
+def _epoch(device: Device) -> int | None:
+    return device.logs["records"].epoch if "records" in device.logs else None
 
 
 def _row(name: str, rule: str, heard: int, standard: int, *numbers: int) -> BoardRow:
