@@ -98,13 +98,6 @@ def test_nothing_typed_touches_no_board(monkeypatch: pytest.MonkeyPatch, capsys:
     assert "Nothing to change" in capsys.readouterr().err
 
 
-def test_a_ninth_network_is_refused():
-    known = {"wifi": [{"ssid": f"net {number}"} for number in range(setup.MOST_NETWORKS)]}
-    with pytest.raises(BadRequest, match="knows 8 other networks"):
-        setup.with_secrets(known, SetupAnswers("another"))
-    assert len(json.loads(setup.with_secrets(known, SetupAnswers("net 3")))["wifi"]) == setup.MOST_NETWORKS
-
-
 def test_a_service_and_a_model_are_settings():
     old = {
         "mode": "full",

@@ -1,13 +1,11 @@
 """Whatever takes long on a board is waited for as long as the board says that it lives, and a person sees how far it is."""
 
-import io
-import re
 from pathlib import Path
 
 from board_files import KEPT, OLD, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
-from engram_host.boards import backup, device_script, session
+from engram_host.boards import device_script, session
 from engram_host.boards.progress import Progress
 
 # --- what a real MicroPython says
@@ -41,15 +39,3 @@ def test_boot_says_something_with_each_step_of_a_deploy_that_it_finishes(tmp_pat
     flash = flash_with(tmp_path, with_code_json(OLD) | {"next/main.py": b"new", "next/READY": ready})
     with StandIn(flash) as board:
         assert board.booted[0].splitlines()[1] == "." * 3
-
-
-@needs_micropython
-def test_a_backup_says_each_of_its_steps(tmp_path: Path):
-    out = io.StringIO()
-    with StandIn(flash_with(tmp_path, with_code_json(OLD) | KEPT)) as board:
-        backup.backup(board.port, tmp_path / "b.tar.gz", Progress(out))
-    assert re.findall(r"^(.+) \.\.\.$", out.getvalue(), re.MULTILINE) == [
-        "Stopping the board",
-        "Looking what there is",
-        "Saving 7 files",
-    ]

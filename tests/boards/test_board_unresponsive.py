@@ -29,7 +29,6 @@ FIRMWARE = Path(__file__).resolve().parents[2] / "firmware"
 ROM = b"ets Jul 29 2019 12:21:46\r\n\r\nrst:0x1 (POWERON_RESET),boot:0x13 (SPI_FAST_FLASH_BOOT)\r\nentry 0x400805e4\r\n"
 SYNTAX = b"Traceback (most recent call last):\r\nSyntaxError: invalid syntax\r\n>>> "
 PLAIN = b'MicroPython v1.27.0 on 2025-12-09; Generic ESP32 module\r\nType "help()" for more information.\r\n>>> '
-JSON_ON = b'{"engram":"0.1.0","json":1,"line_bytes":12000,"crc":"0712cee0"}\r\n'
 
 # --- what the firmware says, out of its own sources
 
@@ -169,25 +168,6 @@ def test_chat_ends_with_a_sentence(
     with board(lambda number: answer) as port:
         assert chat(port, monkeypatch) == 1
     assert sentence in capsys.readouterr().err
-
-
-def test_chat_waits_for_a_board_that_starts_and_says_so(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr(json_lines, "_GREETING_EVERY", 0.05)
-    greet, is_told = json_lines.JsonConsole.greet, threading.Event()
-
-    def greet_and_tell(self: json_lines.JsonConsole, notify: json_lines.Notify) -> None:
-        def tell(sentence: str) -> None:
-            notify(sentence)
-            is_told.set()
-
-        greet(self, tell)
-
-    monkeypatch.setattr(json_lines.JsonConsole, "greet", greet_and_tell)
-    with board(lambda number: ROM if number == 1 else JSON_ON if is_told.is_set() else b"") as port:
-        assert chat(port, monkeypatch) == 0
-    assert "is starting, or busy: waiting up to 600 s" in capsys.readouterr().err
 
 
 def test_a_request_that_the_board_does_not_take_is_reported_and_given_up(monkeypatch: pytest.MonkeyPatch):

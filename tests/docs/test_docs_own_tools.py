@@ -8,7 +8,7 @@ import sys
 
 from engram.app import App
 from engram.memory.access import OWNER, Caller
-from engram.tools.own_tool import OwnTool, schema_text
+from engram.tools.own_tool import OwnTool
 from engram.tools.pin_config import Pin, parse_pins
 from engram_host.boards import profile
 from fakes import machine
@@ -17,7 +17,7 @@ from pages import fences, in_backticks, plain, read, rows, section
 
 GUIDE = "docs/guides/tools.md"
 SETTINGS = "docs/reference/settings.md"
-LAMP, OWN, RECIPE = (fence.text for fence in fences(read(GUIDE), "python"))
+LAMP, OWN, _ = (fence.text for fence in fences(read(GUIDE), "python"))
 
 
 def numbers(text: str) -> list[int]:
@@ -78,22 +78,3 @@ def test_the_example_that_gives_others_a_pin_runs(tmp_path):
 
 async def _no_pause(seconds: int) -> None:
     assert seconds == 5
-
-
-def test_the_recipe_makes_the_short_form_of_annotations():
-    names = {}
-    exec(RECIPE, names)
-
-    def water(seconds: int, bed: str = "all", is_warm: bool = False):
-        return seconds, bed, is_warm
-
-    made = names["short_form"](water)
-    assert made == {"seconds": "integer", "bed?": "string", "is_warm?": "boolean"}
-    assert json.loads(schema_text(made))["required"] == ["seconds"]
-
-
-def test_the_example_of_the_short_form_is_taken():
-    for line in re.findall(r"`schema=(\{.*?\})`", read(GUIDE)):
-        schema_text(json.loads(line))
-    for kind in (code for row in rows(section(read(GUIDE), "### Arguments")) for code in in_backticks(row[0])):
-        schema_text({"a": json.loads(kind)})

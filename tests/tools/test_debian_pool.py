@@ -62,11 +62,6 @@ def test_a_package_with_another_content_is_refused(mirror: str, pool: Path, tmp_
     assert not (tmp_path / LOCKED.name).exists()
 
 
-def test_a_mirror_that_is_no_web_address_is_missing(tmp_path: Path):
-    with pytest.raises(debian_pool.Missing):
-        debian_pool.download(LOCKED, "cdrom:[Debian]/", tmp_path)
-
-
 @pytest.mark.parametrize("architecture", ["amd64", "i386", "arm64"])
 def test_the_lock_has_the_micropython_that_is_pinned(architecture: str):
     wanted = f"micropython={versions.MICROPYTHON_PACKAGE}"

@@ -1,7 +1,6 @@
 """Each tool with a command line prints its help, and does nothing else, without anything set up by `make`."""
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -38,15 +37,3 @@ def test_a_tool_prints_its_help_and_does_nothing_else(command: str):
 @pytest.mark.parametrize("name", BEFORE_A_VENV)
 def test_the_set_up_needs_no_installed_package(name: str):
     assert _help(f"setup/{name}", "-S").returncode == 0
-
-
-def test_no_tool_imports_anything_of_the_tests():
-    of_tests = {path.stem for path in (ROOT / "tests").rglob("*.py")} - {path.stem for path in MODULES}
-    of_tests -= sys.stdlib_module_names
-    found = {
-        (path.name, name)
-        for path in MODULES
-        for name in re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-        if name in of_tests
-    }
-    assert found == set()

@@ -71,8 +71,7 @@ async def wait_for_ms(awaitable: Awaitable[Any], milliseconds: int) -> Any:
 def use_sockets_of_this_computer() -> None:
     """Let the firmware's links run on CPython, whose asyncio and sockets are not MicroPython's."""
     asyncio.wait_for_ms = wait_for_ms  # pyright: ignore[reportAttributeAccessIssue]
-    names = {"socket": StreamSocket, "SOCK_STREAM": socket.SOCK_STREAM, "getaddrinfo": socket.getaddrinfo}
-    transport.socket = SimpleNamespace(**names)  # pyright: ignore[reportAttributeAccessIssue]
+    transport.socket = SimpleNamespace(**{**vars(socket), "socket": StreamSocket})  # pyright: ignore[reportAttributeAccessIssue]
     transport._ready = wait_for_socket  # pyright: ignore[reportAttributeAccessIssue]
 
 

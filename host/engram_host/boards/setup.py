@@ -8,12 +8,10 @@ from typing import Any
 
 from engram_host.boards import profile
 from engram_host.boards.backup import SECRETS, SETTINGS
-from engram_host.boards.errors import BadRequest
 from engram_host.boards.progress import Progress
 from engram_host.boards.session import open_session
 from engram_host.time_zones import computer_zone
 
-MOST_NETWORKS = 8
 _ANTHROPIC = "api.anthropic.com"
 _UTC = "+00:00"
 
@@ -92,10 +90,6 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
         if answers.password:
             first["password"] = answers.password
         others = [one for one in new.get("wifi", []) if one.get("ssid") != answers.network]
-        if len(others) >= MOST_NETWORKS:
-            raise BadRequest(
-                f"the board knows {MOST_NETWORKS} other networks, the most it may: take one out of its secrets.json first."
-            )
         new["wifi"] = [first, *others]
     if answers.key:
         new["llm"] = {**new.get("llm", {}), "key": answers.key}

@@ -1,10 +1,7 @@
 """`make flash`: esptool itself, against a stand-in for the chip's loader on a pty."""
 
-import fcntl
 import itertools
 import json
-import os
-import pty
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +14,6 @@ from engram_host.boards.errors import (
     BoardError,
     MemoryAtRisk,
     NoBoardAnswer,
-    PortBusy,
     WrongBoard,
     WrongFirmware,
 )
@@ -189,15 +185,6 @@ def test_a_wrong_firmware_is_refused(name: str, data: bytes, problem: str, tmp_p
 
 
 # --- the port
-
-
-def test_a_busy_port_is_reported(plain: BoardProfile, official: Path):
-    ours, theirs = pty.openpty()
-    fcntl.flock(theirs, fcntl.LOCK_EX)
-    with pytest.raises(PortBusy, match="another program has"):
-        run(plain, os.ttyname(theirs), official)
-    os.close(ours)
-    os.close(theirs)
 
 
 def test_a_chip_that_stops_answering_is_reported(plain: BoardProfile, official: Path):

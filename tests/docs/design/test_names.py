@@ -117,15 +117,3 @@ def test_docstrings_and_comments_name_what_exists():
 
 def test_pages_name_what_exists():
     assert not [f"{page}: {name}" for page in PAGES for text in in_backticks(read(page)) for name in unknown(text)]
-
-
-def test_a_name_that_is_gone_is_noticed():
-    gone = ("see gone.py", "store/gone.py", "Log.gone", "Store.gone()", "text.gone()", "utf8.gone()", "utf8.Gone")
-    assert not [text for text in gone if not unknown(text)]
-    assert unknown_in_code("GoneClass") and unknown_in_code("engram.store.gone")
-
-
-def test_a_name_that_exists_is_none_that_is_gone():
-    assert not unknown_in_code(
-        "store/store.py, store.py, Store.append(), Log.next_seq, utf8.encode(), engram.store.log"
-    )

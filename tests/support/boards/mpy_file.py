@@ -12,8 +12,9 @@ class MpyFile:
         self.data = data
         self.at = 4
         names, self._objects = self.number(), self.number()
-        self.names = [name for name in (self._name() for _ in range(names)) if name]
-        """Those that are not built into every firmware."""
+        for _ in range(names):
+            length = self.number()
+            self.at += 0 if length & 1 else (length >> 1) + 1  # those that are built into every firmware have no text
 
     def number(self) -> int:
         """Read a number."""
@@ -24,13 +25,6 @@ class MpyFile:
             value = value << 7 | byte & 0x7F
             if not byte & 0x80:
                 return value
-
-    def _name(self) -> str:
-        length = self.number()
-        if length & 1:
-            return ""
-        self.at += (length >> 1) + 1
-        return self.data[self.at - (length >> 1) - 1 : self.at - 1].decode()
 
     def native_bytes(self) -> int:
         """Read the rest: the bytes of its native code."""
