@@ -72,9 +72,8 @@ class Distillation:
         self._model = model
         self.pause = Pause("distilling")
         self._attempts = 0
-        self._run = 0  # the number of the distillation that is under way
+        self._is_under_way = False
         self._batches = 0
-        self._before = 0  # the seq of the last line of its batches
         self._asked = {}  # reports that people wait for, by principal
         self.report = Report("")
 
@@ -84,8 +83,8 @@ class Distillation:
         """Distil the notes of a principal or workspace soon; return the Report."""
         report = self._asked.get(principal)
         if report is None:
-            is_under_way = self._run and self.report.asked == principal
-            report = self.report if is_under_way else Report(principal)
+            is_asked = self._is_under_way and self.report.asked == principal
+            report = self.report if is_asked else Report(principal)
         report.why = ""
         if not is_owner and self._cursor.is_spent(self._config):
             # The owner's wish goes before the cap, which is the owner's.
@@ -102,7 +101,9 @@ class Distillation:
             return False
         if self._asked:
             return True
-        return config.get("distill.on") and not self._cursor.is_spent(config) and bool(self._run or self._is_time())
+        return (
+            config.get("distill.on") and not self._cursor.is_spent(config) and (self._is_under_way or self._is_time())
+        )
 
     def _is_time(self) -> bool:
         daily = self._daily
@@ -115,7 +116,7 @@ class Distillation:
 
     async def step(self) -> None:
         """Read the next notes of one principal."""
-        if not self._run:
+        if not self._is_under_way:
             self._begin()
         report = self.report
         try:
@@ -134,14 +135,14 @@ class Distillation:
         finally:
             self._cursor.save()
         if is_over:
-            self._run = 0
+            self._is_under_way = False
             report.is_over = True
             self._asked.pop(report.asked, None)
             diag.info("distilling", next(report.lines()))
 
     def _begin(self) -> None:
-        self._run = self._records.entries.next_seq
-        self._before = self._attempts = self._batches = 0
+        self._is_under_way = True
+        self._attempts = self._batches = 0
         self.report = self._asked[min(self._asked)] if self._asked else Report("")
 
     async def _step(self, report: Report) -> bool:
@@ -180,13 +181,11 @@ class Distillation:
         return min(waiting) if waiting else ""
 
     def _keep(self, batch, distilling, report: Report) -> None:
-        records, drafts = self._records, distilling.changes
+        drafts = distilling.changes
         refs = []
         if drafts:
-            told = [("op", "distilled"), ("scope", distilling.scope), ("lines", len(drafts)), ("marks", batch.marks)]
-            told += [("run", self._run), ("before", self._before or None), ("at", self._clock.now())]
-            refs = records.keep(drafts, ([pair for pair in told if pair[1] is not None],))
-            self._before = records.entries.next_seq - 1
+            told = [("op", "distilled"), ("marks", batch.marks), ("at", self._clock.now())]
+            refs = self._records.keep(drafts, (told,))
         self._daily.note_read(batch)
         report.notes += len(batch.entries)
         report.merged += distilling.merged

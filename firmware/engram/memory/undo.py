@@ -8,7 +8,6 @@ undoes.
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, outdated
-from engram.store.types import LIVE
 
 _PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
@@ -69,8 +68,6 @@ class Undo:
         raise NotFound("change", "to undo", "changes are kept until the memory is compacted.")
 
     def _may_undo(self, line: dict, caller) -> bool:
-        if line.get("op") == "distilled":
-            return access.may_see(caller, line.get("scope", ""))
         if "restored" in line:
             return False
         if line.get("op") in _TEXT_CHANGES:
@@ -92,47 +89,12 @@ class Undo:
     def _undo(self, line: dict, caller) -> str:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
-        if line.get("op") == "distilled":
-            return self._undo_distillation(line, caller)
         taken_back, sentence = self._reversed(line)
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
             self._journal.show(turn, caller)
-        self._unmark((line,))
+        outdated.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
         return sentence
-
-    def _unmark(self, lines) -> None:
-        for line in lines:
-            outdated.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
-
-    def _undo_distillation(self, line: dict, caller) -> str:
-        """Undo the caller's batches of a distillation, last first, with one flush each."""
-        count = stays = 0
-        reached = set()  # lines that hold again since what came after them in the same distillation was taken back
-        run = line["run"]
-        while line is not None and line.get("op") == "distilled" and line["run"] == run:
-            if not access.may_see(caller, line.get("scope", "")):
-                line = self._store.line(line.get("before", 0))
-                continue
-            lines = [self._store.line(seq) for seq in range(line["seq"] - line["lines"], line["seq"])]
-            # Whoever has changed one since has read it, and wants it so.
-            latest = [each for each in lines if each is not None and (each["seq"] in reached or self._is_latest(each))]
-            stays += len(lines) - len(latest)
-            reached.update(each["was"] for each in latest if "was" in each)
-            taken_back = [self._reversed(each)[0] for each in latest]
-            mark = [("op", "distilled"), ("run", run), ("at", self._clock.now()), ("undoes", line["seq"])]
-            self._store.append(*taken_back, mark)
-            self._unmark(latest)
-            count += len(taken_back)
-            line = self._store.line(line.get("before", 0))
-        sentence = (
-            "the last distillation was taken back: %d memories are as before; its notes are not read again." % count
-        )
-        return sentence + (" %d were changed since, or have gone, and stay so." % stays if stays else "")
-
-    def _is_latest(self, line: dict) -> bool:
-        state, latest = self._store.state_and_latest(int(line["id"][1:]))
-        return state == LIVE and latest["seq"] == line["seq"]
 
     def _reversed(self, line: dict) -> tuple:
         if line.get("op") == "forget":

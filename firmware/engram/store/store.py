@@ -194,12 +194,6 @@ class Store:
         return self.notice_lost() or has_more
 
     @property
-    def is_partial(self) -> bool:
-        """True if lines are missing from the index, even if they left the log."""
-        self.notice_lost()
-        return bool(self.upkeep.unindexed)
-
-    @property
     def partial(self) -> str:
         """Return why a search may be incomplete, or ""."""
         self.notice_lost()

@@ -21,7 +21,6 @@ class Upkeep:
         self._tail_state = None
         self.unindexed = []
         self.filling = None  # the Rebuild that fills the oldest gap
-        self._merged = ()  # what the tables were when there was nothing to merge
         self._is_unsaved = False  # whether the manifest does not name all that was sealed
         self.retry_in = 0  # ticks until work is tried again that the flash had no room for
         self._obstacle = ""  # why it was put off
@@ -183,7 +182,7 @@ class Upkeep:
     def _merge(self, slices: int, may_seal: bool) -> bool:
         """Do slices of merging; True if there is more."""
         index = self._store.index
-        if index.job is None and (self._is_merge_put_off or self._merged == self._tables()):
+        if self._is_merge_put_off:
             return False
         for _ in range(slices):
             if merge_policy.step(index, bool(self.unindexed)):
@@ -191,15 +190,9 @@ class Upkeep:
                     self.save()
                 # Else in a step of its own.
                 self._is_unsaved = may_seal
-        if merge_policy.is_busy(index):
-            return True
-        self._merged = self._tables()
-        return False
-
-    def _tables(self) -> tuple:
-        """Return a key that changes when there may be something to merge."""
-        index = self._store.index
-        return index.next_number, len(index.tables), index.tidy_below, bool(self.unindexed)
+            if index.job is None:
+                break
+        return merge_policy.is_busy(index)
 
     @property
     def _is_merge_put_off(self) -> bool:

@@ -156,13 +156,9 @@ class _Life:
         parts.notes.for_caller(OWNER).note("rain came in at the attic")
         batch = parts.note_retention.batch("owner", 12000, 4000)
         assert batch
-        for before in (None, parts.records.entries.next_seq):
-            told = [("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)]
-            told += [("at", 7)] + ([("before", before)] if before else [])
-            parts.records.keep(
-                (parts.records.draft(f"Rain comes in at the attic {before}", ["house"], notes=["2026-01-31.md"]),),
-                (told,),
-            )
+        told = [("op", "distilled"), ("marks", batch.marks), ("at", 7)]
+        draft = parts.records.draft("Rain comes in at the attic", ["house"], notes=["2026-01-31.md"])
+        parts.records.keep((draft,), (told,))
         parts.note_retention.note_read(batch)
         self.command("/undo")
 

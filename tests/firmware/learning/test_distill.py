@@ -119,29 +119,23 @@ async def test_what_has_changed_supersedes():
     assert contents(board) == ["Ann lives in Bonn"] and report.superseded[0].startswith("m1 by m")
 
 
-async def test_undo_takes_all_batches_of_one_back_at_once():
+async def test_undo_takes_its_changes_back_one_by_one_and_goes_on_behind_them():
     board = _board(
         _ops(
             _add(["e1"], TEA),
             {"op": "update", "id": "m1", "from": ["e1"], "content": "The boat is 9 m long and red", "tags": ["boat"]},
-        ),
-        _ops(_add(["e1"], "The cellar door sticks when it rains")),
+        )
     )
-    change(distill, CHARS=1000)
     board.records.store("The boat is 9 m long", ["boat"], OWNER, source="auto_llm")
     before = contents(board)
-    _note(
-        board,
-        "green tea; the boat was painted red, it is 9 m long " + "x" * 900,
-        "the cellar door sticks, it rains " + "y" * 900,
-    )
-    report = await _distil(board)
-    assert len(contents(board)) == 3 and board.model.asked == 2 and len(report.added) == 2
+    _note(board, "green tea; the boat was painted red, it is 9 m long")
+    await _distil(board)
     board.restart()
-    assert "last distillation" in board.undo.undo()
-    assert contents(board) == before
-    board.restart()
+    for _ in range(2):
+        board.undo.undo()
     assert contents(board) == before and board.note_retention.waiting() == {}
+    assert "again as it was" in board.undo.undo()  # the note
+    assert "was taken back: The boat" in board.undo.undo()
 
 
 async def test_nobody_else_takes_it_back():
@@ -313,19 +307,6 @@ async def test_a_note_cannot_let_a_hand_made_memory_last_longer_than_its_person_
     _note(board, TEA)
     report = await _distil(board)
     assert report.merged == 1 and board.records.get(ref)["expires"] == expires
-
-
-async def test_undo_leaves_what_a_person_has_changed_since():
-    board = _board(_ops(_add(["e1"], TEA)), _ops(_add(["e1"], "The cellar door sticks")))
-    change(distill, CHARS=1000)
-    _note(board, "green tea " + "x" * 995, "the cellar door sticks")
-    _job(board).ask("owner", True)
-    await _job(board).step()
-    ref = next(board.records.newest())["id"]
-    board.records.update(ref, {"content": "Ann drinks black tea", "pinned": True}, OWNER)
-    await _distil(board)
-    assert "1 were changed since" in board.undo.undo()
-    assert contents(board) == ["Ann drinks black tea"] and board.records.get(ref)["pinned"]
 
 
 async def test_only_the_owner_goes_before_the_days_cap():

@@ -114,7 +114,7 @@ async def test_what_is_distilled_of_the_notes_of_a_workspace_is_its():
     await read(board)
     assert scopes(board) == [("The hedge is cut in March", "ws:garden")]
     assert board.note_retention.waiting() == {}
-    assert board.undo.undo(BOB).startswith("the last distillation was taken back")
+    assert "was taken back: The hedge is cut" in board.undo.undo(BOB)
     assert scopes(board) == []
 
 

@@ -45,7 +45,7 @@ def numbers_of(entries, origin: str):
     """Yield the numbers of the records with an origin, in any state."""
     source, _, ref = origin.partition(":")
     if source == epoch_text(entries.epoch):
-        number = _number(ref)
+        number = ids.number_of({"id": ref}, "m")
         # A line that was imported has another origin, whatever its id is here.
         if number and "origin" not in (entries.line(number) or {}):
             yield number
@@ -58,10 +58,3 @@ def numbers_of(entries, origin: str):
             if number not in seen:
                 seen.add(number)
                 yield number
-
-
-def _number(ref: str) -> int:
-    try:
-        return ids.number("origin", ref, "m")
-    except ArgumentError:
-        return 0

@@ -12,16 +12,14 @@
     {"seq","op":"part","old","crc"}                                                how a long one begins
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
     {"seq","op":"learned","journal","until","at","crc"}                            how far turns were read for facts
-    {"seq","op":"distilled","scope","lines","marks":[[file,bytes,crc32],..],"run","before","at","undoes",
-     "crc"}                                                                        how far notes were distilled
+    {"seq","op":"distilled","marks":[[file,bytes,crc32],..],"at","crc"}            how far notes were distilled
 
 Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
 takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts` are
 turns that go, `outdated` those that say what this version changes, `restores` is a record that was superseded and is
 live again. `parts` lines before this one hold the beginning of `old`. `guess` says that the clock was not known.
 `learned` goes with what turns up to the seq `until` of the journal with that epoch gave, in one flush; `distilled`
-likewise with the `lines` lines before it, which notes gave: `run` is the same for all batches of one distillation,
-`before` the seq of the line of the batch before it. `origin` tells where a record was imported from (see
+likewise with what notes gave. `origin` tells where a record was imported from (see
 provenance.py), and `past` that it was superseded there, so that it is history from its first line on. `restored` is
 when it came back from the companion, and `back` says of one that has gone that it may have come back before.
 """
@@ -51,7 +49,7 @@ class RecordSchema:
     def observe(self, line: dict) -> None:
         if line.get("op") == "learned":
             self._set_learned([line.get("journal"), line.get("until")])
-        elif line.get("op") == "distilled" and "undoes" not in line:
+        elif line.get("op") == "distilled":
             self._set_distilled([line["seq"], line.get("marks")])
         elif is_about_archive(line):
             self._count_archived(line)

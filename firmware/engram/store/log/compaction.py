@@ -19,7 +19,7 @@ def compacting(store, decide):
     if store.reserve:
         store.reserve.release()
         store.is_reserve_due = False
-    while store.is_partial and store.tick(may_seal=False):
+    while store.upkeep.unindexed and store.tick(may_seal=False):
         yield
     store.is_compacting = True
     store.upkeep.stop_filling()

@@ -68,9 +68,7 @@ def test_marks_that_are_in_the_log_only_count_after_a_cut():
     _mine(board).note("one")
     batch = _batch(board)
     draft = board.records.draft("one is a number", ["n"])
-    board.records.keep(
-        (draft,), ([("op", "distilled"), ("scope", "user:owner"), ("lines", 1), ("marks", batch.marks), ("run", 1)],)
-    )
+    board.records.keep((draft,), ([("op", "distilled"), ("marks", batch.marks)],))
     board.restart()
     assert board.note_retention.waiting() == {}
 
