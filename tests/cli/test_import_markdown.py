@@ -1,8 +1,7 @@
-"""`engram import` of Markdown: a board's `/export md`, and what people write by hand."""
+"""`engram import` of Markdown that people write by hand."""
 
 import json
 import random
-import time
 
 import pytest
 
@@ -11,57 +10,7 @@ from engram_host.transfer.reader import MemoryFile
 from extent import extent
 from importing_board import Importing
 from markdown_pages import CASES, DAYS, LIST, LISTED
-from movers import MANY, answered, fill, live, memories
-
-
-def _page(board):
-    return "\n".join(answered(board, "/export md")) + "\n"
-
-
-def _rows(board):
-    """What is remembered, in one order."""
-    return sorted(live(board), key=lambda row: (row["created"], row["content"]))
-
-
-def test_a_page_keeps_all_fields_of_a_memory(importing: Importing):
-    for seed in range(3):
-        random.seed(seed)
-        board = fill(importing.new_board(), MANY)
-        page, was = _page(board), _rows(board)
-        other = importing.new_board()
-        assert importing.run(page, "in.md") == [f"{len(was)} stored, 0 refused"]
-        assert _rows(other) == was and _page(other) == page
-
-
-def test_a_page_that_is_imported_where_it_comes_from_changes_nothing(importing: Importing):
-    random.seed(9)
-    board = fill(importing.new_board(), MANY)
-    seq = board.records_store.next_seq
-    told = importing.run(_page(board), "in.md")
-    assert told == [f"0 stored, {len(live(board))} there already, 0 refused"] and board.records_store.next_seq == seq
-
-
-def test_a_text_that_was_edited_in_a_page_is_changed(importing: Importing):
-    board = importing.board
-    board.records.store("Ann plays chess", ["chess"], pinned=True, keywords=["game"])
-    board.now += 60
-    assert (
-        importing.run(_page(board).replace("chess #chess", "go #game"), "in.md")[0] == "0 stored, 1 changed, 0 refused"
-    )
-    record = board.records.get("m1")
-    assert (record["content"], record["tags"], record["pinned"]) == ("Ann plays go", ["game"], True)
-    assert record["updated"] == NOW + 60
-
-
-def test_times_are_those_of_the_pages_zone(importing: Importing):
-    board = importing.board
-    board.clock.zone_minutes = -210
-    board.records.store("It rains", ["a"], expires=NOW + 100)
-    page = _page(board)
-    assert page.startswith("# Memories, times at -03:30\n\n## 2026-09-21\n\n- It rains #a\n  (10:43:20; ")
-    other = importing.new_board()
-    importing.run(page, "in.md")
-    assert [(row["created"], row["expires"]) for row in live(other)] == [(NOW, NOW + 100)]
+from movers import live, memories
 
 
 def test_a_persons_list_is_read(importing: Importing):
@@ -117,30 +66,6 @@ def test_a_heading_that_names_a_day_dates_its_items(importing: Importing):
         row = live(board)[0]
         assert board.clock.day(row["created"]) == (day or board.clock.day(NOW)), heading
         assert row["tags"] == [tag], heading
-
-
-def test_times_of_a_page_without_a_zone_are_those_of_the_computer(
-    importing: Importing, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3")
-    time.tzset()
-    importing.run("## 2026-09-21\n- It rains\n  (16:13:20)\n", "in.md")
-    monkeypatch.undo()
-    time.tzset()
-    assert [row["created"] for row in live(importing.board)] == [NOW]
-
-
-def test_a_line_in_parentheses_mentions_a_memory_and_any_other_is_text(importing: Importing):
-    page = (
-        "- Ann likes tea #food\n  (preference; importance 0.9; pinned; keywords cup, pot)\n- Bob sings\n  (call him)\n"
-    )
-    board = importing.board
-    importing.run(page, "in.md")
-    first, second = live(board)
-    assert (first["type"], first["importance"], first["pinned"], first["keywords"]) == (
-        "preference", 0.9, True, ["cup", "pot"],
-    )  # fmt: skip
-    assert second["content"] == "Bob sings\n(call him)" and second["tags"] == ["imported"]
 
 
 def test_the_same_list_again_stores_nothing(importing: Importing):

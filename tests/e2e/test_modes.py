@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 
 import pytest
 
@@ -29,7 +30,11 @@ def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
 ):
     home.write("config.json", config)
     there = replace(home, settings={**home.settings, **settings}).knowing(TZ="Asia/Kathmandu")
-    assert f"times at {offset if offset[0] == '-' else '+' + offset}\n" in say(there, "/export md").printed
+    say(there, "/note it rains")
+    (note,) = (home.folder / "memory").glob("20??-??-??.md")
+    zone = timezone((-1 if offset[0] == "-" else 1) * timedelta(hours=int(offset[-5:-3]), minutes=int(offset[-2:])))
+    minutes = {f"{datetime.now(zone) - timedelta(minutes=ago):%H:%M}" for ago in range(3)}
+    assert note.read_text()[2:7] in minutes
     assert (home.folder / "config.json").read_text() == config
 
 

@@ -11,7 +11,7 @@ _LINES_AT_ONCE = const(16)
 _BYTES_AT_ONCE = const(4096)  # of those lines, from which on no more are read at once: bounds the heap
 
 
-def memories(records, caller, with_past: bool):
+def memories(records, caller):
     entries = records.entries
     seq = entries.oldest
     while seq < entries.next_seq:
@@ -24,8 +24,7 @@ def memories(records, caller, with_past: bool):
             state, latest = entries.state_and_latest(number)
             if state not in (LIVE, SUPERSEDED) or latest["seq"] != line["seq"]:
                 continue
-            if with_past or (state == LIVE and not records.is_expired(line)):
-                yield line, _follows(records, line, caller), state != LIVE, used.get(number, (0, 0))
+            yield line, _follows(records, line, caller), state != LIVE, used.get(number, (0, 0))
         yield None
 
 

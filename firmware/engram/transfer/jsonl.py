@@ -156,13 +156,9 @@ def pairs(epoch: int, record: dict, follows: str, is_past: bool, used: tuple):
 
 def line(fields) -> str:
     """Return a JSON line with terminal controls escaped."""
-    return without_controls(text.dumps_fields(fields), "\\u%04x")
-
-
-def without_controls(shown: str, form: str) -> str:
-    """Replace terminal controls by numbers in a form."""
+    shown = text.dumps_fields(fields)
     if text.printable(shown) != shown or "\r" in shown:
         for first, end in _CONTROLS:
             for code in range(first, end):
-                shown = shown.replace(chr(code), form % code)
+                shown = shown.replace(chr(code), "\\u%04x" % code)
     return shown

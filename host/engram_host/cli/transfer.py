@@ -152,9 +152,9 @@ def import_file(
 
     Without --port and --device the board that is plugged in is meant; if there is none, that of the companion.
 
-    Reads the files of `engram export` and of a board's /export and /export md, Markdown lists, ESP-Claw's
-    memory_records.jsonl, and exports of CoClaw and ChatGPT. Memories that the board already has are not stored twice, so
-    an import that was interrupted can be repeated.
+    Reads the files of `engram export` and of a board's /export, Markdown lists, ESP-Claw's memory_records.jsonl, and
+    exports of CoClaw and ChatGPT. Memories that the board already has are not stored twice, so an import that was
+    interrupted can be repeated.
 
     Example: engram import kitchen.jsonl --port /dev/ttyACM0
 

@@ -1,4 +1,4 @@
-"""Reads memories from a Markdown page: a board's /export md, or a person's list.
+"""Reads memories from a Markdown page of a person's own.
 
 Each item is a memory, prefixed by the text of its parent item; tag and day default to those of its
 heading.
@@ -7,12 +7,9 @@ heading.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta, timezone
+from datetime import date, datetime, time
 
-from engram.errors import ArgumentError
-from engram.memory import access
 from engram.memory.records import fields as record_fields
-from engram.memory.records import provenance
 from engram.text import cut
 from engram_host.transfer.formats import DEFAULT_TAG, Fields, Unknown, put_labels
 
@@ -23,7 +20,6 @@ _TAB = 4
 _INDENT = 2
 
 _HEADING = re.compile(r"(#+)(?: |$)(.*)")
-_ZONE = re.compile(r", times at ([+-])(\d\d):(\d\d)$", re.ASCII)
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]+[.)]) (.*)")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])|&#([0-9]{1,6});")
 _FIRST_SURROGATE = 0xD800
@@ -89,11 +85,10 @@ def find_day(text: str) -> tuple[date | None, str]:
 
 
 class MarkdownPage:
-    """A page; times are local to this computer until it names a zone."""
+    """A page; its days are local to this computer."""
 
     def __init__(self, note_unknown: Unknown):
         self._note_unknown = note_unknown
-        self._zone: timezone | None = None
         self.outside = 0
 
     def memories(self, lines: Iterator[bytes]) -> Iterator[tuple[int, Fields | str]]:
@@ -117,7 +112,7 @@ class MarkdownPage:
             plain = line.strip(" \t")
             if heading := _HEADING.fullmatch(line):
                 item = None
-                self._read_heading(headings, len(heading[1]), heading[2].strip())
+                headings.read(len(heading[1]), heading[2].strip())
             elif match := _ITEM.fullmatch(line):
                 item = _below(item, number, _columns(line), match[1], headings)
                 found.append(item)
@@ -130,23 +125,11 @@ class MarkdownPage:
             is_after_blank = not plain
         return found
 
-    def _read_heading(self, headings: Headings, level: int, heading: str) -> None:
-        if zone := _ZONE.search(heading):
-            offset = timedelta(hours=int(zone[2]), minutes=int(zone[3]))
-            self._zone = timezone(-offset if zone[1] == "-" else offset)
-            heading = ""
-        headings.read(level, heading)
-
     # --- an item
 
     def _memory(self, item: _Item) -> Fields | str:
-        """Return the fields or the reason of a refusal; "" if nested items carry the text."""
-        try:
-            memory = self._listed_fields(item)
-            has_fields = bool(memory)
-            self._put_text(memory, item)
-        except ArgumentError as error:
-            return str(error)
+        """Return the fields; "" if nested items carry the text."""
+        memory = self._read(item)
         above = item.above.prefix if item.above else ""
         own = " ".join(memory["content"].split())
         if own:
@@ -156,68 +139,28 @@ class MarkdownPage:
         own = own.rstrip(":：") + ": " if own else ""
         is_whole = len(above + own) <= _ABOVE_CHARS
         item.prefix = above + own if is_whole else cut(own, _ABOVE_CHARS) + "…: "
-        return "" if is_whole and not has_fields else memory
+        return "" if is_whole else memory
 
-    def _put_text(self, memory: Fields, item: _Item) -> None:
+    def _read(self, item: _Item) -> Fields:
         lines, tags = item.lines, []
         while lines and (tag := re.search(r"(?:^| )#([^ ]+)$", lines[-1])):
             lines[-1] = lines[-1][: tag.start()]
             tags.insert(0, _unescape(tag[1]))
-        memory["content"] = "\n".join("" if line == "\\" else _unescape(line) for line in lines)
-        item.tags = tags = tags or (item.above.tags if item.above else []) or [item.tag]
-        if item.noon and "created" not in memory and (created := self._unix(item.noon)):
+        memory: Fields = {"content": "\n".join("" if line == "\\" else _unescape(line) for line in lines)}
+        if item.noon and (created := _unix(item.noon)):
             memory["created"] = created
-        if "origin" not in memory:
-            memory.setdefault("source", "import")
-            put_labels(memory, tags, memory.get("keywords", []), self._note_unknown)
-            item.tags = memory["tags"]
-            return
-        memory["tags"] = tags
-        workspace = access.scope_of_tags([record_fields.tag(tag) for tag in tags])
-        memory.setdefault("scope", workspace or access.own_scope(access.OWNER))
+        memory["source"] = "import"
+        put_labels(memory, tags or (item.above.tags if item.above else []) or [item.tag], [], self._note_unknown)
+        item.tags = memory["tags"]
+        return memory
 
-    def _listed_fields(self, item: _Item) -> Fields:
-        last = item.lines[-1]
-        if len(item.lines) == 1 or not (last.startswith("(") and last.endswith(")")):
-            return {}
-        found: Fields = dict(self._field(part, item.noon) for part in _split(last[1:-1], ";"))
-        if not found or None in found.values():
-            return {}
-        item.lines.pop()
-        return found
 
-    def _field(self, part: str, noon: datetime | None) -> tuple[str, object]:
-        word, _, rest = part.partition(" ")
-        if part in record_fields.TYPES:
-            return "type", part
-        if part == "pinned":
-            return "pinned", True
-        if word == "keywords" and rest:
-            return "keywords", [_unescape(keyword) for keyword in _split(rest, ",")]
-        if word == "by":
-            return "source", rest if rest in record_fields.SOURCES else None
-        if word == "importance":
-            return "importance", float(rest) if re.fullmatch(r"[0-9]*\.?[0-9]+", rest) else None
-        if word in ("changed", "until"):
-            return "updated" if word == "changed" else "expires", self._moment(rest)
-        if word == "for" and rest:
-            return "scope", _unescape(rest)
-        if word == "from":
-            return "origin", provenance.check("from", _unescape(rest)) if ":" in rest else None
-        return "created", self._moment(part if rest or not noon else f"{noon:%Y-%m-%d} {part}")
-
-    def _moment(self, shown: str) -> int | None:
-        try:
-            return self._unix(datetime.strptime(shown, "%Y-%m-%d %H:%M:%S"))
-        except ValueError:
-            return None
-
-    def _unix(self, local: datetime) -> int | None:
-        """Return Unix seconds in the page's zone; None if out of range."""
-        try:
-            return int(local.replace(tzinfo=self._zone).timestamp())
-        except (ValueError, OverflowError, OSError):
-            return None
+def _unix(local: datetime) -> int | None:
+    """Return Unix seconds; None if out of range."""
+    try:
+        return int(local.timestamp())
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _below(before: _Item | None, number: int, indent: int, text: str, headings: Headings) -> _Item:
@@ -234,11 +177,6 @@ def _below(before: _Item | None, number: int, indent: int, text: str, headings: 
 def _columns(line: str) -> int:
     expanded = line.expandtabs(_TAB)
     return len(expanded) - len(expanded.lstrip(" "))
-
-
-def _split(line: str, separator: str) -> list[str]:
-    """Split at separators that are not escaped and end no character code."""
-    return [part.strip(" ") for part in re.findall(rf"(?:\\.|&#[0-9]{{1,6}};|[^{separator}])+", line)]
 
 
 def _unescape(line: str) -> str:

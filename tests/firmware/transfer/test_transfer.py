@@ -132,37 +132,6 @@ def test_a_partial_line_changes_the_fields_that_it_has():
         board.now += 30
 
 
-# --- Markdown
-
-
-def test_a_page_of_markdown_has_each_field_and_escapes_what_would_be_read_otherwise():
-    board = mover()
-    board.clock.zone_minutes = -210
-    content = "# 1 #tag &#10; \\\n\n- a\n  12. b\n2.5 c\n\x1b[31m"
-    board.records.store(content, ["big-cats", "\U0001f389"], keywords=["a,b", "c;d"], importance=0.8, type="event")
-    board.now += DAY
-    board.records.store("It rains", ["a"], pinned=True, source="import", scope="all", expires=NOW + 9 * DAY)
-    origin = memories(board)[0]["origin"][:-1]
-    assert answered(board, "/export md") == [
-        "# Memories, times at -03:30",
-        "",
-        "## 2026-09-21",
-        "",
-        "- \\# 1 \\#tag \\&#10; \\\\",
-        "  \\",
-        "  \\- a",
-        "    12\\. b",
-        "  2.5 c",
-        "  &#27;[31m #big-cats #\U0001f389",
-        "  (10:43:20; event; importance 0.8; keywords a\\,b, c\\;d; from %s1)" % origin,
-        "",
-        "## 2026-09-22",
-        "",
-        "- It rains #a",
-        "  (10:43:20; by import; pinned; until 2026-09-30 10:43:20; for all; from %s2)" % origin,
-    ]
-
-
 # --- the profile and the notes
 
 

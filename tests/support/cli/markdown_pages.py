@@ -30,8 +30,6 @@ CASES = (
     ("- text\n\ttab\nplain\n", [("text\ntab\nplain", ["imported"], [])]),
     ("- a \\# b \\\\ \\x &#233; &#55296; &#; \\", [("a # b \\ \\x é &#55296; &#; \\", ["imported"], [])]),
     ("- first\n  \\\n  last\n", [("first\n\nlast", ["imported"], [])]),
-    ("- cups\n  (keywords one\\, two, three; importance .5)\n", [("cups", ["imported"], ["one, two", "three"])]),
-    ("- cups\n  (importance 1.2.3)\n", [("cups\n(importance 1.2.3)", ["imported"], [])]),
     ("# A heading that is far too long to be a tag of a memory\n- 猫 #café\n", [("猫", ["café"], [])]),
     ("-no item\n1 no item\n1.no item\n+ item\n", [("item", ["imported"], [])]),
     ("- Ada\n  - birthday: 3 May\n", [("Ada: birthday: 3 May", ["imported"], [])]),
@@ -42,7 +40,6 @@ CASES = (
         ("Ada: home: Lyon", ["kin"], []), ("Ada: home: Bonn", ["past"], []), ("Ada: tea", ["kin"], []),
         ("Bob", ["imported"], []),
     ]),
-    ("- Ada\n  (importance .5)\n  - tea\n    (pinned)\n", [("Ada", ["imported"], []), ("Ada: tea", ["imported"], [])]),
     ("- Ada\n# Bob\n  - tea\n- Cy\n\nmore\n  - red\n", [
         ("Ada", ["imported"], []), ("tea", ["bob"], []), ("Cy", ["bob"], []), ("red", ["bob"], []),
     ]),

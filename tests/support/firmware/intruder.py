@@ -96,7 +96,7 @@ COMMANDS = {
     "note": ("I met <word>",),
     "distill": ("",),
     "clear": ("", "2026-09-20", "<file>"),
-    "export": ("", "md", "trash"),
+    "export": ("", "trash"),
     "import": (
         "memory_records.jsonl",
         "<file>",

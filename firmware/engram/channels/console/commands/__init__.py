@@ -20,7 +20,7 @@ setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/set
 note TEXT -- add a line to today's note
 distill -- turn waiting notes into memories; one /undo undoes it
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
-export [md | trash] -- all memories, profile and notes as JSON Lines; md: memories as Markdown; trash: evicted ones
+export [trash] -- all memories, profile and notes as JSON Lines; trash: evicted ones
 import FILE | OBJECT -- import memories from a .jsonl file on the board, or a JSON object
 compact -- remove forgotten data from the flash
 companion -- show the link to the companion

@@ -1,11 +1,10 @@
 """The commands /export and /import."""
 
 from engram import files, text
-from engram.clock import Clock
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError, StoreFull
 from engram.memory import access
-from engram.transfer import export, jsonl, markdown
+from engram.transfer import export, jsonl
 from engram.transfer.importer import Importer
 
 _NAME_LONGEST = const(64)
@@ -15,13 +14,13 @@ _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
 
 def export_command(board, caller, rest: str):
     if rest not in _FORMS:
-        raise ArgumentError("/export", "takes nothing, md for Markdown, or trash for evicted memories.")
+        raise ArgumentError("/export", "takes nothing, or trash for evicted memories.")
     yield from _FORMS[rest](board, caller)
 
 
 def _json(board, caller):
     keepers = () if caller.group else (board.profile.for_caller(caller), board.notes.for_caller(caller))
-    memories = export.memories(board.records, caller, True)
+    memories = export.memories(board.records, caller)
     yield from _lines(board, caller, board.records.count(caller), memories, keepers)
 
 
@@ -59,22 +58,7 @@ def _lines(board, caller, count: int, memories, keepers):
     yield jsonl.tail(written)
 
 
-def _markdown(board, caller):
-    clock = Clock(board.clock.zone_minutes)  # a page has one offset, also for times of daylight saving
-    yield markdown.title(clock)
-    day = ""
-    for memory in export.memories(board.records, caller, False):
-        if memory is None:
-            yield 0
-            continue
-        record = memory[0]
-        if clock.day(record["created"]) != day:
-            day = clock.day(record["created"])
-            yield from ("", "## " + day, "")
-        yield from markdown.lines(record, clock, access.own_scope(caller), board.records.entries.epoch)
-
-
-_FORMS = {"": _json, "md": _markdown, "trash": _trash}
+_FORMS = {"": _json, "trash": _trash}
 
 
 def import_command(board, caller, rest: str):
