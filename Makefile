@@ -11,8 +11,6 @@ OUT ?=
 FILE ?=
 BAUD ?= 460800
 ERASE_MEMORY ?=
-DAYS ?= 30
-SEED ?= 1
 SECRETS ?=
 COMPANION ?=
 TELEGRAM ?=
@@ -23,7 +21,7 @@ export PYTHONPATH = host
 export PYTHONDONTWRITEBYTECODE =
 export PYTHONPYCACHEPREFIX = $(CURDIR)/build/pycache
 
-.PHONY: help run serve bench-companion screenshots test soak eval bench-store bench-senses month lint format lock clean
+.PHONY: help run serve bench-companion screenshots test soak eval bench-store bench-senses lint format lock clean
 .PHONY: image flash deploy monitor chat setup backup restore
 
 help:  ## list the targets
@@ -84,9 +82,6 @@ screenshots: .venv chromium  ## make the pictures of the page in the docs (OUT=f
 
 bench-senses: .venv micropython  ## measure what senses cost the flash and the heap
 	@$(BIN)/python tools/benchmarks/bench_senses.py
-
-month: .venv micropython  ## play a month of conversation on a board, with power cuts and a wrong clock (DAYS=30 SEED=1)
-	@$(BIN)/python tests/support/month/month.py "$(DAYS)" "$(SEED)"
 
 lint: .venv  ## check style, types and words of all code
 	@$(BIN)/ruff check .

@@ -2,10 +2,9 @@
 
     keyboard_board.py fill FLASH SETTINGS RECORDS TURNS     fills a flash
     keyboard_board.py watch FLASH SETTINGS SITUATION ...    plays situations on it, one after the other
-    keyboard_board.py name FLASH SETTINGS SITUATION ...     likewise, and tells what ran, which takes twice the time
 
-For each situation a line "> [name, counts, what ran]" is printed: the most reads and erases between two looks, and the most
-reads of one call of littlefs. The keyboard is a task that is ready at any time, as the console is while a key comes.
+For each situation a line "> [name, counts, looks]" is printed, with the most reads and erases between two looks. The keyboard
+is a task that is ready at any time, as the console is while a key comes.
 """
 
 import asyncio
@@ -17,6 +16,7 @@ import sys
 
 import vfs
 
+import engram.app
 import flash
 import watching
 from engram.app import App
@@ -67,7 +67,7 @@ def fill(path, settings, records, turns):
 class Watch:
     """Situations on one start of a board."""
 
-    def __init__(self, path, settings, is_index_lost, is_named):
+    def __init__(self, path, settings, is_index_lost):
         random.seed(2)
         self.device = watching.WatchedFlash(path, 0)
         vfs.mount(watching.WatchedLittlefs(vfs.VfsLfs2(self.device, **flash.OPTIONS), self.device), "/flash")
@@ -76,15 +76,6 @@ class Watch:
             os.remove("/flash/journal/journal.index")
         self.app = App("/flash", settings, clock=CLOCK)
         self.parts = self.app.board
-        # Loaded now, so that what runs in them has names.
-        import engram.app
-        import engram.store.index.merge
-        import engram.store.index.merge_policy
-        import engram.store.index.rebuild
-        import engram.store.log.compaction
-
-        if is_named:
-            watching.name_functions()
         # Time passes quickly in the background.
         engram.app.sleep_ms = lambda milliseconds: asyncio.sleep_ms(0)
 
@@ -94,7 +85,7 @@ class Watch:
         for name in names:
             self.device.begin()
             await getattr(self, name)()
-            print("> " + json.dumps([name, self.device.most, self.device.longest, self.device.steps]))
+            print("> " + json.dumps([name, self.device.most, self.device.steps]))
         beside.cancel()
         keyboard.cancel()
 
@@ -155,21 +146,12 @@ class Watch:
     async def search(self):
         await self.command("/recall bako dufi lomu number7")
 
-    async def export(self):
-        await self.command("/export")
-
-    async def stats(self):
-        await self.command("/stats")
-
-    async def forget(self):
-        await self.command("/forget m700")
-
 
 def main(what, path, settings, *words):
     if what == "fill":
         fill(path, settings, *words)
     else:
-        asyncio.run(Watch(path, json.loads(settings), "rebuild" in words, what == "name").play(words))
+        asyncio.run(Watch(path, json.loads(settings), "rebuild" in words).play(words))
 
 
 main(*sys.argv[1:])
