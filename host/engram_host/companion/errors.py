@@ -24,7 +24,7 @@
       EmbedderError      no vector was computed
         EmbedderUnavailable   retrying may help
         EmbedderRefused       retrying does not help: a key, a model's name, a size (status)
-      GatewayRefused     the gateway refuses a request (status, code, headers); see gateway/errors.py
+      GatewayRefused     the gateway refuses a request (status, code, headers); see gateway/dialects.py
 
 str(error) is one sentence for a person: the problem and the remedy.
 """

@@ -79,7 +79,6 @@ class GatewaySettings:
     model: str = setting("", "ENGRAM_GATEWAY_MODEL", high=200)
     models: str = setting("", "ENGRAM_GATEWAY_MODELS", high=2000)
     parameters: str = setting("", "ENGRAM_GATEWAY_PARAMETERS", high=2000)
-    prices: str = setting("", "ENGRAM_GATEWAY_PRICES", high=4000)
     device_calls: int = setting(1000, "ENGRAM_GATEWAY_DEVICE_CALLS", low=0, high=1 << 40)
     device_tokens: int = setting(2000000, "ENGRAM_GATEWAY_DEVICE_TOKENS", low=0, high=1 << 40)
     all_calls: int = setting(5000, "ENGRAM_GATEWAY_ALL_CALLS", low=0, high=1 << 40)

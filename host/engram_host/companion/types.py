@@ -215,11 +215,10 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class GatewayUse:
-    """Usage or limit of the gateway per day; `cost` is in millionths."""
+    """Usage or limit of the gateway per day."""
 
     calls: int
     tokens: int
-    cost: int = 0
 
 
 @dataclass(frozen=True)

@@ -94,35 +94,10 @@ def test_an_answer_comes_whole(way: Way, service: Serving):
     assert answer.usage and answer.usage.total_tokens == 10
 
 
-def test_an_answer_comes_as_a_stream_piece_by_piece(way: Way, service: Serving):
-    asked: Any = scripted(service, reply=["one ", "two"])
-    events = way.client().chat.completions.create(model="m", messages=asked, stream=True)
-    pieces = [event.choices[0].delta.content or "" for event in events if event.choices]
-    assert [piece for piece in pieces if piece] == ["one ", "two"]
-
-
 def test_a_piece_of_a_stream_comes_before_the_next_one_is_made(way: Way, service: Serving):
     asked: Any = scripted(service, reply=["one ", {"text": "two", "delay": 600}])
     with way.client().chat.completions.create(model="m", messages=asked, stream=True) as events:
         assert any(event.choices and event.choices[0].delta.content == "one " for event in events)
-
-
-def test_a_stream_shows_its_usage(way: Way, service: Serving):
-    asked: Any = scripted(service, reply="hi", usage={"input": 7, "output": 3})
-    options: Any = {"include_usage": True}
-    events = list(way.client().chat.completions.create(model="m", messages=asked, stream=True, stream_options=options))
-    assert events[-1].usage and events[-1].usage.total_tokens == 10
-
-
-def test_tools_are_called(way: Way, service: Serving):
-    asked: Any = scripted(service, calls=[{"name": "look", "arguments": {"where": "there"}, "id": "c1"}])
-    answer = way.client().chat.completions.create(model="m", messages=asked, tools=TOOLS)
-    calls: Any = answer.choices[0].message.tool_calls
-    assert (calls[0].id, calls[0].function.name, json.loads(calls[0].function.arguments)) == (
-        "c1",
-        "look",
-        {"where": "there"},
-    )
 
 
 def test_tools_are_called_in_a_stream(way: Way, service: Serving):
@@ -152,12 +127,6 @@ def test_an_error_of_the_service_is_the_clients(way: Way, service: Serving, stat
     with pytest.raises(getattr(openai, kind)) as refused:
         way.client().chat.completions.create(model="m", messages=asked)
     assert refused.value.status_code == int(status) and isinstance(refused.value.body, dict)
-
-
-def test_a_key_that_the_service_refuses_is_not_the_clients_fault(way: Way, service: Serving):
-    asked: Any = scripted(service, fault="refuse")
-    with pytest.raises(openai.InternalServerError, match="gateway's key"):
-        way.client().chat.completions.create(model="m", messages=asked)
 
 
 @in_one_case("fault", ["cut", "error"])
@@ -281,18 +250,6 @@ def test_a_limit_of_the_day_holds_over_a_restart(service: Serving, tmp_path: Pat
             way.client("garden").chat.completions.create(model="m", messages=asked)
 
 
-def test_a_limit_of_tokens_holds(service: Serving, tmp_path: Path):
-    made = make_tokens(tmp_path / "home", "kitchen")
-    asked: Any = scripted(service, reply="hi", usage={"input": 90, "output": 10})
-    with opened(tmp_path / "home", service.url + "/v1", ENGRAM_GATEWAY_DEVICE_TOKENS="150") as companion:
-        way = Way(companion, made)
-        for _ in range(2):
-            way.client().chat.completions.create(model="m", messages=asked)
-        with pytest.raises(openai.RateLimitError, match="limit of 150 tokens"):
-            way.client().chat.completions.create(model="m", messages=asked)
-        assert way.used() == (2, 200)
-
-
 # --- clients that go, services that do not
 
 
@@ -386,14 +343,6 @@ def test_lists_of_models_take_turns_as_other_calls_do_and_end_with_their_clients
         wait_until("they end with their clients", lambda: behind.lists == 0)
         behind.slow_list.clear()
     assert statuses == [b"429"] * 12
-
-
-def test_a_service_that_is_not_there_is_reported(tmp_path: Path):
-    made = make_tokens(tmp_path / "home", "kitchen")
-    with opened(tmp_path / "home", "http://127.0.0.1:9/v1") as companion:
-        message: Any = [{"role": "user", "content": "hi"}]
-        with pytest.raises(openai.InternalServerError, match="cannot be reached"):
-            Way(companion, made).client().chat.completions.create(model="m", messages=message)
 
 
 # --- a board

@@ -97,12 +97,6 @@ def test_an_error_has_the_services_status_and_code_and_a_sentence_of_our_own(way
     assert told["message"] == f"the model's service answered with status {status}."
 
 
-def test_the_parameter_that_is_refused_is_named(way: Way):
-    error = {"message": "Unsupported value", "param": "max_tokens", "code": "unsupported_parameter"}
-    found = way.ask(_json(400, {"error": error})).json()["error"]
-    assert (found["param"], found["code"]) == ("max_tokens", "unsupported_parameter")
-
-
 def test_a_success_that_is_an_error_has_its_status(way: Way):
     for status, code in ((429, 429), (502, None), (502, "rate_limit")):
         answer = way.ask(_json(200, {"error": {"message": "too much", "code": code}}))

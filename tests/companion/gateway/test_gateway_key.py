@@ -13,8 +13,10 @@ from device_tokens import make_tokens
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import api_key as keys
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
+from engram_host.companion.gateway.dialects import ServiceFailed
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.gateway.quota import MOST_LINE, TokenCounter
+from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.companion.gateway.streaming import EventParser
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
@@ -172,10 +174,11 @@ def test_usage_is_found_however_a_stream_is_cut(sizes: list[int], prompt: int, a
         _events({"choices": [{"delta": {"content": "日本 hello"}}]}, {"choices": [], "usage": usage})
         + b"data: [DONE]\n\n"
     )
-    count = TokenCounter(5)
+    count, parser = TokenCounter(5), EventParser()
     start = turn = 0
     while start < len(data):
-        count.feed(data[start : start + sizes[turn % len(sizes)]])
+        for event in parser.feed(data[start : start + sizes[turn % len(sizes)]]):
+            count.read(event.data or b"")
         start, turn = start + sizes[turn % len(sizes)], turn + 1
     assert count.used == prompt + answer
 
@@ -195,15 +198,12 @@ JSON = st.recursive(
 @given(JSON)
 def test_an_odd_answer_is_counted_as_something(value: object):
     count = TokenCounter(3)
-    count.count_body(json.dumps(value).encode())
-    count.feed(_events(value))
+    count.read(json.dumps(value).encode())
     assert count.used >= 0
 
 
-def test_an_event_without_end_takes_bounded_memory_and_is_counted_by_its_length():
-    count = TokenCounter(0)
-    for _ in range(64):
-        count.feed(b"data: " + b"x" * 65530)
-    assert len(count._line) <= MOST_LINE
-    count.feed(b"\n")
-    assert count.used == 64 * 65536 // 4
+def test_an_event_without_end_takes_bounded_memory():
+    parser = EventParser()
+    with pytest.raises(ServiceFailed, match="too long"):
+        for _ in range(64):
+            parser.feed(b"data: " + b"x" * 65530)

@@ -18,7 +18,6 @@ from engram_host.companion.diagnosis.paths import find_stat
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.api_key import FILE as KEY_FILE
 from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
-from engram_host.companion.gateway.quota import Prices
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, secrets_in_file
 from engram_host.companion.settings_reader import FILE
@@ -79,8 +78,7 @@ def tls(settings: Settings) -> Iterator[Finding]:
 
 
 def gateway(settings: Settings) -> Iterator[Finding]:
-    """Check the gateway's key and prices; raises SettingError."""
-    Prices(settings.gateway.prices)
+    """Check the gateway's key; raises SettingError."""
     if not service_url(settings.gateway):
         return
     if find_api_key(settings.home, os.environ):

@@ -1,4 +1,4 @@
-"""The gateway's two APIs, OpenAI's chat completions and Anthropic's messages."""
+"""The gateway's two APIs, OpenAI's chat completions and Anthropic's messages, and its refusals, which each formats."""
 
 import json
 import re
@@ -6,6 +6,44 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from starlette.responses import JSONResponse
+
+from engram_host.companion.errors import CompanionError
+
+BUSY_HEADERS = {"Retry-After": "5"}
+
+
+class GatewayRefused(CompanionError):
+    """A refusal; `why` is its label in metrics: limit, busy, request, service, or "" for a client gone."""
+
+    why = "request"
+
+    def __init__(
+        self, status: int, why: str, code: str, headers: Mapping[str, str] | None = None, parameter: str | None = None
+    ):
+        super().__init__(why)
+        self.status = status
+        self.code = code
+        self.headers = dict(headers or {})
+        self.parameter = parameter
+
+
+class LimitReached(GatewayRefused):
+    why = "limit"
+
+
+class Busy(GatewayRefused):
+    why = "busy"
+
+
+class ServiceFailed(GatewayRefused):
+    why = "service"
+
+
+class ClientGone(GatewayRefused):
+    why = ""
+
+
+# --- the APIs
 
 PREFIX = "/gateway/"  # prefix of the paths that answer in the form of an API
 ANTHROPIC_PATH = "/gateway/v1/messages"

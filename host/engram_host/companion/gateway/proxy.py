@@ -13,9 +13,15 @@ from starlette.responses import Response
 from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
-from engram_host.companion.gateway.dialects import ModelApi, encode_json
-from engram_host.companion.gateway.errors import BUSY_HEADERS, Busy, GatewayRefused, ServiceFailed
-from engram_host.companion.gateway.quota import DayUsage, Prices, Quota, QuotaCall, TokenCounter
+from engram_host.companion.gateway.dialects import (
+    BUSY_HEADERS,
+    Busy,
+    GatewayRefused,
+    ModelApi,
+    ServiceFailed,
+    encode_json,
+)
+from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
 from engram_host.companion.gateway.service import ModelService
 from engram_host.companion.gateway.streaming import StreamedAnswer, run_while_connected
 from engram_host.companion.metrics import Metrics
@@ -37,7 +43,6 @@ class Gateway:
         self._settings = settings
         self._metrics = metrics
         self._service = ModelService(settings, key, MOST_AT_ONCE)
-        self._prices = Prices(settings.prices)
         self._limits = Quota(store, settings)
         self._at_work: dict[str, int] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -137,7 +142,7 @@ class Gateway:
         self._take_turn(caller, stack)
         call = await self._limits.begin_call(caller, wanted.aside)
         count = TokenCounter(wanted.prompt)
-        stack.push_async_callback(self._end_call, call, count, wanted.model)
+        stack.push_async_callback(self._end_call, call, count)
         return count
 
     def _take_turn(self, caller: ApiCaller, stack: AsyncExitStack) -> None:
@@ -153,11 +158,10 @@ class Gateway:
         if not self._at_work[name]:
             del self._at_work[name]
 
-    async def _end_call(self, call: QuotaCall, count: TokenCounter, model: str) -> None:
+    async def _end_call(self, call: QuotaCall, count: TokenCounter) -> None:
         """Count a call, even if its client is gone and this task is cancelled."""
         self._metrics.gateway_called(count.used)
-        cost = self._prices.cost(model, count.used_input, count.used_output)
-        task = asyncio.create_task(call.end(count.used, cost))
+        task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
         task.add_done_callback(self._on_call_ended)
         await asyncio.shield(task)

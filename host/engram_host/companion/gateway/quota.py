@@ -1,57 +1,21 @@
-"""Tokens and costs of calls, and the daily limits."""
+"""Tokens of calls, and the daily limits."""
 
 import asyncio
 import json
 import logging
-import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from engram_host.companion.auth.identity import ApiCaller
-from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.gateway.errors import LimitReached
+from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.gateway.dialects import LimitReached
 from engram_host.companion.gateway.request import estimate_tokens
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import ALL, GatewayUseTable
 from engram_host.companion.types import GatewayUse
 
-_MOST = 1e6
-
-
-class Prices:
-    """Prices of a million input and output tokens by model ("small 0.15 0.60, ..."), or SettingError."""
-
-    def __init__(self, listed: str):
-        self._prices = dict(_price(entry.split()) for entry in listed.split(",") if entry.strip())
-
-    def __bool__(self) -> bool:
-        return bool(self._prices)
-
-    def cost(self, model: str, used_input: int, used_output: int) -> int:
-        """Return a call's cost in millionths, rounded up; an unknown model costs as much as the dearest."""
-        known = self._prices.get(model)
-        prices = [known] if known else self._prices.values()
-        return max((math.ceil(used_input * each[0] + used_output * each[1]) for each in prices), default=0)
-
-
-def _price(words: list[str]) -> tuple[str, tuple[float, float]]:
-    try:
-        model, *numbers = words
-        asked, answered = (float(number) for number in numbers)
-    except ValueError:
-        asked = answered = -1.0
-        model = ""
-    if not (0 <= asked <= _MOST and 0 <= answered <= _MOST):
-        raise SettingError(
-            "gateway.prices",
-            'has to be models with the prices of a million tokens asked and answered, such as "small-model 0.15 0.60".',
-        )
-    return model, (asked, answered)
-
-
-MOST_LINE = 1 << 20  # longer events (in bytes) are counted by their length
 _MOST_TOKENS = 1 << 32
 
 
@@ -61,8 +25,6 @@ class TokenCounter:
         self._answer = 0
         self._told_input: int | None = None
         self._told_output: int | None = None
-        self._line = bytearray()
-        self._skipped = 0
 
     @property
     def used(self) -> int:
@@ -79,33 +41,8 @@ class TokenCounter:
     def mark_unused(self) -> None:
         self._told_input = self._told_output = 0
 
-    def feed(self, piece: bytes) -> None:
-        start = 0
-        while start < len(piece):
-            end = piece.find(b"\n", start)
-            self._add(piece[start : end if end >= 0 else len(piece)])
-            if end < 0:
-                return
-            self._end_line()
-            start = end + 1
-
-    def count_body(self, body: bytes) -> None:
-        self._read_usage(body)
-
-    def _add(self, part: bytes) -> None:
-        room = MOST_LINE - len(self._line)
-        self._line += part[:room]
-        self._skipped += max(0, len(part) - room)
-
-    def _end_line(self) -> None:
-        line, self._line = bytes(self._line), bytearray()
-        skipped, self._skipped = self._skipped, 0
-        if skipped:
-            self._answer += (len(line) + skipped) // 4
-        elif line.startswith(b"data:"):
-            self._read_usage(line[5:])
-
-    def _read_usage(self, data: bytes) -> None:
+    def read(self, data: bytes) -> None:
+        """Count an answer, or an event of a stream."""
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError):
@@ -186,7 +123,7 @@ _DAY = 86400
 class DayUsage:
     """Usage of the UTC day that began at a Unix time, with the limits of a board and of all (0: none).
 
-    Costs are millionths of the currency of gateway.prices. The operator is $operator.
+    The operator is $operator.
     """
 
     begins: int
@@ -235,9 +172,9 @@ class QuotaCall:
         self._name = name
         self._aside = aside
 
-    async def end(self, used: int, cost: int = 0) -> None:
-        """Replace the reserved tokens by those used, and add the cost in millionths."""
+    async def end(self, used: int) -> None:
+        """Replace the reserved tokens by those used."""
         try:
-            await asyncio.to_thread(self._store.end_call, self._day, self._name, used - self._aside, cost)
+            await asyncio.to_thread(self._store.end_call, self._day, self._name, used - self._aside)
         except StoreUnavailable as problem:
             _log.warning("a call of %s stays counted as estimated: %s", self._name, problem)

@@ -7,8 +7,7 @@ from urllib.parse import urlsplit
 
 from engram import text
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway.dialects import ModelApi
-from engram_host.companion.gateway.errors import GatewayRefused
+from engram_host.companion.gateway.dialects import GatewayRefused, ModelApi
 from engram_host.companion.settings import GatewaySettings
 
 _ANSWER_TOKENS = 1024  # tokens reserved for an answer without a limit in the request

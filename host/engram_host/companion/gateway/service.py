@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
-from engram_host.companion.gateway.dialects import APIS, encode_json
-from engram_host.companion.gateway.errors import BUSY_HEADERS, ServiceFailed
+from engram_host.companion.gateway.dialects import APIS, BUSY_HEADERS, ServiceFailed, encode_json
 from engram_host.companion.gateway.quota import TokenCounter
 from engram_host.companion.gateway.streaming import EventParser, ServerEvent
 from engram_host.companion.settings import GatewaySettings
@@ -94,7 +93,7 @@ class ModelService:
             if _error_of(value):  # some services say 200 to all
                 raise self._refusal(_status_in(value), body)
             raise _bad_answer("what is no answer of a model")
-        count.count_body(body)
+        count.read(body)
         return value
 
     async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
@@ -124,12 +123,13 @@ class ModelService:
         parser = EventParser()
         try:
             async for piece in answer.aiter_bytes():
-                count.feed(piece)
                 for event in parser.feed(piece):
+                    count.read(event.data or b"")
                     yield event
         except httpx.HTTPError as error:
             raise _connection_failure(error) from None
         for event in parser.end():
+            count.read(event.data or b"")
             yield event
 
     def _passed(self, event: ServerEvent) -> bytes:

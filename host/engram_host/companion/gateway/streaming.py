@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from engram_host.companion.gateway.errors import ClientGone, ServiceFailed
+from engram_host.companion.gateway.dialects import ClientGone, ServiceFailed
 
 MOST_EVENT = 1 << 20  # bytes of one event: bounds the memory if the service never ends it
 _NAME = re.compile(r"[a-z_.]{1,64}")

@@ -200,16 +200,16 @@ class GatewayUseTable(DatabaseTable):
         return ""
 
     @writes
-    def end_call(self, rows: Rows, day: int, device: str, tokens: int, cost: int = 0) -> None:
-        _add(rows, day, device, GatewayUse(0, tokens, cost))
+    def end_call(self, rows: Rows, day: int, device: str, tokens: int) -> None:
+        _add(rows, day, device, GatewayUse(0, tokens))
 
 
 def _used(rows: Rows, day: int) -> dict[str, GatewayUse]:
-    sql = "SELECT device, calls, tokens, cost FROM gateway_use WHERE day = ? ORDER BY device"
+    sql = "SELECT device, calls, tokens FROM gateway_use WHERE day = ? ORDER BY device"
     return {device: GatewayUse(*numbers) for device, *numbers in rows.run(sql, (day,))}
 
 
 def _add(rows: Rows, day: int, device: str, use: GatewayUse) -> None:
     for key in sorted({ALL, device}):
-        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ?, cost = cost + ? WHERE day = ? AND device = ?"
-        rows.run(sql, (use.calls, use.tokens, use.cost, day, key))
+        sql = "UPDATE gateway_use SET calls = calls + ?, tokens = tokens + ? WHERE day = ? AND device = ?"
+        rows.run(sql, (use.calls, use.tokens, day, key))

@@ -107,8 +107,6 @@ CREATE TABLE gateway_use (
     device TEXT NOT NULL,
     calls INTEGER NOT NULL,
     tokens INTEGER NOT NULL,
-    -- Millionths of the currency that gateway.prices are in.
-    cost INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (day, device)
 ) WITHOUT ROWID;
 
