@@ -97,12 +97,6 @@ def test_a_board_names_the_bridges_that_reach_it(tmp_path: Path):
     assert "chat: " in garden and "tele: " not in garden
 
 
-def test_a_board_that_reported_nothing_says_so(board: Callable[..., Sent], browser: PageClient):
-    kitchen = board()
-    kitchen.hello()
-    assert "It has not reported how it is" in browser.open(f"/boards/{kitchen.device}").words
-
-
 def test_the_list_shows_and_sorts_by_firmware_and_flash(
     companion: Companion, board: Callable[..., Sent], browser: PageClient
 ):

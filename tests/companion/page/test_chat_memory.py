@@ -1,7 +1,6 @@
 """Chat shows what the model was shown for an answer and why, what was remembered of it, and the sessions."""
 
 import json
-import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
@@ -10,7 +9,6 @@ import pytest
 from page_client import PageClient
 from peers import Companion
 from sending import Sent
-from waiting import SECONDS
 
 
 @pytest.fixture
@@ -91,14 +89,6 @@ def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(
     assert "the blue tin is in the attic" not in words.partition("Remembered of it")[2]
 
 
-def test_an_undo_beside_a_message_that_was_sent_in_two_tabs_is_asked_for_once(browser: PageClient, kitchen: Sent):
-    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
-    tabs = [browser.open(f"/boards/{kitchen.device}/chat") for _ in range(2)]
-    fields = [{name: view.field(name) for name in ("csrf", "key", "was", "message")} for view in tabs]
-    path = f"/boards/{kitchen.device}/memories/m1/undo"
-    assert [browser.send(path, each).status_code for each in fields] == [303, 422]
-
-
 @pytest.mark.parametrize("turns, is_offered", [(["t1"], True), (["t1", "t3"], False)])
 def test_undo_stands_beside_a_message_only_while_what_it_made_is_the_newest_version(
     browser: PageClient, kitchen: Sent, turns: list[str], is_offered: bool
@@ -109,13 +99,6 @@ def test_undo_stands_beside_a_message_only_while_what_it_made_is_the_newest_vers
     kitchen.sync()
     forms = browser.open(f"/boards/{kitchen.device}/chat").all("form")
     assert any(each["action"].endswith("/memories/m1/undo") for each in forms) is is_offered
-
-
-def test_a_memory_that_the_board_forgot_by_itself_is_not_named_beside_its_message(browser: PageClient, kitchen: Sent):
-    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
-    kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
-    kitchen.sync()
-    assert "Remembered of it" not in chat(browser, kitchen)
 
 
 def settling(browser: PageClient, kitchen: Sent) -> bool:
@@ -132,32 +115,12 @@ def test_what_was_remembered_is_asked_for_again_once_an_answer_has_ended(browser
     assert settling(browser, kitchen)
 
 
-def test_an_old_answer_is_asked_for_again_only_while_a_change_of_its_memory_waits(
-    companion: Companion, browser: PageClient, kitchen: Sent
-):
-    said(browser, kitchen, "the blue tin is in the attic", ["text", "Noted."])
-    with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
-        database.execute("UPDATE conversations SET changed = changed - 3600 WHERE device = ?", (kitchen.device,))
-    assert not settling(browser, kitchen)
-    view = browser.open(f"/boards/{kitchen.device}/chat")
-    fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
-    browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
-    assert settling(browser, kitchen)
-
-
 def test_the_turn_of_a_message_is_known_though_the_board_named_it_only_at_the_end(
     companion: Companion, browser: PageClient, kitchen: Sent
 ):
     said(browser, kitchen, "hello", ["text", "hi"], turn="t3")
     (message,) = companion.client.get(f"/v1/boards/{kitchen.device}/chat").json()
     assert message["turn"] == "t3"
-
-
-def test_what_is_no_turn_is_not_taken_for_one(companion: Companion, browser: PageClient, kitchen: Sent):
-    for turn in ("m1", "t" * 12):
-        said(browser, kitchen, "hello", ["text", "hi"], turn=turn)
-    messages = companion.client.get(f"/v1/boards/{kitchen.device}/chat").json()
-    assert [message["turn"] for message in messages] == ["", ""]
 
 
 def test_sessions_are_listed_with_their_titles_and_nobody_elses(browser: PageClient, kitchen: Sent):
@@ -179,11 +142,6 @@ def test_another_session_is_gone_to_or_begun(browser: PageClient, kitchen: Sent)
         head = kitchen.offered()
         assert (head["text"], head["room"], head["command"]) == (command, "page", True)
         kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "now in s1"], ["end", ""]])
-
-
-def test_the_session_of_a_message_is_shown(browser: PageClient, kitchen: Sent):
-    said(browser, kitchen, "do they?", ["text", "yes"], turn="t3")
-    assert "you are here" in chat(browser, kitchen) and "Sessions: s2" in chat(browser, kitchen)
 
 
 def test_quoted_lines_stand_apart_from_the_words_of_a_message(browser: PageClient, kitchen: Sent):

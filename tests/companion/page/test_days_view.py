@@ -1,6 +1,5 @@
 """Days on the page: a calendar in the board's zone, sessions, notes and what they gave, in pages of bounded bytes."""
 
-import calendar
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -8,7 +7,6 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 from sending import Sent
@@ -118,19 +116,6 @@ def test_without_a_month_the_latest_one_with_something_is_shown(browser: PageCli
     assert "Nothing was said or remembered in this month." in browser.open("/boards/kitchen/days?month=2026-12").words
 
 
-def test_a_calendar_has_each_day_of_its_month(browser: PageClient):
-    for month in ("2026-02", "2028-02", "2026-12"):
-        words = browser.open(f"/boards/kitchen/days?month={month}").words
-        year, number = map(int, month.split("-"))
-        cells = words.split("Sun")[1].split("Nothing")[0].split()
-        assert "".join(cells) == "".join(map(str, range(1, calendar.monthrange(year, number)[1] + 1)))
-
-
-@in_one_case("month", ["2026-13", "2026-00", "99999-01"])
-def test_a_month_that_there_is_not_is_refused(browser: PageClient, month: str):
-    browser.open(f"/boards/kitchen/days?month={month}", status=422)
-
-
 def test_a_board_of_nothing_says_what_to_do_first(browser: PageClient):
     view = browser.open("/boards/empty/days")
     assert "Talk to the board first" in view.words
@@ -151,11 +136,6 @@ def test_a_day_has_its_sessions_its_note_and_what_that_gave(browser: PageClient)
     assert "2026-11-21" in linked_days(view)
 
 
-def test_commands_are_shown_as_such(browser: PageClient):
-    view = browser.open("/boards/kitchen/days/2026-11-21")
-    assert "/recall tea" in view.words and any("command" in each.get("class", "") for each in view.all("p"))
-
-
 def test_the_note_of_another_person_is_a_link_away(browser: PageClient):
     view = browser.open("/boards/kitchen/days/2026-11-20")
     assert "Ann's own note" not in view.words
@@ -166,13 +146,6 @@ def test_the_note_of_another_person_is_a_link_away(browser: PageClient):
 def test_a_turn_leads_to_its_day(browser: PageClient):
     answer = browser.http.get("/boards/kitchen/days?turn=t4")
     assert (answer.status_code, answer.headers["location"]) == (303, "/boards/kitchen/days/2026-11-21#t4")
-
-
-def test_a_turn_of_a_long_day_leads_to_its_page(browser: PageClient):
-    answer = browser.http.get("/boards/busy/days?turn=t700")
-    place = answer.headers["location"]
-    shown = {each["id"] for each in browser.open(place.partition("#")[0]).all("article")}
-    assert place.endswith("#t700") and "t700" in shown
 
 
 def test_a_day_of_thousands_of_turns_comes_in_pages_of_bounded_bytes(browser: PageClient):
@@ -186,12 +159,6 @@ def test_a_day_of_thousands_of_turns_comes_in_pages_of_bounded_bytes(browser: Pa
         seen += [each["id"] for each in view.all("article")]
         at = following(view, "offset", at)
     assert seen == [f"t{number}" for number in range(1, 1509)]
-
-
-def test_a_long_turn_is_cut_among_others_and_whole_alone(browser: PageClient):
-    answer = browser.http.get("/boards/busy/days/2026-11-20?one=true&offset=1500")
-    assert len(answer.content) <= VIEW_BYTES and Parsed(answer.text).words.count(HOSTILE) == 1
-    assert "Show all of it" in browser.open("/boards/busy/days/2026-11-20?offset=1500").words
 
 
 def test_a_long_note_comes_in_parts(browser: PageClient):
@@ -216,8 +183,3 @@ def test_the_api_and_the_page_have_the_same_days(days: Companion, browser: PageC
     assert [each["id"] for each in day["turns"]] == ["t1", "t3"] and day["turns_total"] == 3
     assert day["note"]["lines"][1] == "- Ann was up early" and day["principals"] == ["ann", "owner"]
     assert [each["id"] for each in day["made"]] == ["m2"] and (day["before"], day["after"]) == (None, "2026-11-21")
-
-
-@in_one_case("query", ["first=2026-02-30", "first=2026-11-01&days=367", "first=2026-11-01&days=0", "first=x"])
-def test_the_api_refuses_days_that_are_none(days: Companion, query: str):
-    assert days.client.get(f"/v1/boards/kitchen/journal?{query}").status_code == 422

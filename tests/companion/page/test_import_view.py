@@ -58,13 +58,6 @@ def test_a_file_is_shown_line_by_line_before_anything_is_sent(browser: PageClien
     assert "must be a text" in refused and EVIL not in refused.split("Becomes")[1]
 
 
-def test_what_is_there_already_is_named(browser: PageClient, kitchen: Sent):
-    address = previewed(browser, kitchen, b"- The kettle is red.\n", "list.md")
-    assert "new: 1" in browser.open(address).words  # for the owner; what is there is for all
-    same = b'{"content":"The kettle is red.","scope":"all"}\n'
-    assert "there already: 1" in browser.open(previewed(browser, kitchen, same)).words
-
-
 def test_a_long_preview_comes_in_pages_of_bounded_bytes(browser: PageClient, kitchen: Sent):
     content = "".join(json.dumps({"content": f"{HOSTILE} {number}"}) + "\n" for number in range(120)).encode()
     path = previewed(browser, kitchen, content)
@@ -98,20 +91,10 @@ def test_a_preview_is_discarded(browser: PageClient, kitchen: Sent):
     assert address not in [each["href"] for each in browser.open(path).all("a")]
 
 
-def test_the_script_gets_how_far_it_is_alone(browser: PageClient, kitchen: Sent):
-    address = previewed(browser, kitchen, b'{"content":"tea"}\n')
-    answer = browser.http.get(address, headers={"X-Part": "1"})
-    assert answer.text.startswith('<section id="progress"') and "<html" not in answer.text
-
-
 @in_one_case("content, why", [(b"", "nothing to import"), (b"x" * 1_000_001, "at most 1000000")])
 def test_a_file_that_is_none_is_refused_in_a_sentence(browser: PageClient, kitchen: Sent, content: bytes, why: str):
     answer = send_file(browser, kitchen, content)
     assert answer.status_code == 422 and why in answer.text
-
-
-def test_a_request_that_is_too_long_is_refused(browser: PageClient, kitchen: Sent):
-    assert send_file(browser, kitchen, b"x" * (1 << 21)).status_code == 413
 
 
 def test_without_the_csrf_token_nothing_is_taken_or_started(browser: PageClient, kitchen: Sent):

@@ -94,16 +94,6 @@ def test_a_filter_is_a_part_of_the_address(browser: PageClient, memories: str, q
     assert ("No memory fits." in view.words) == (not expected)
 
 
-def test_a_day_that_no_calendar_has_is_refused(browser: PageClient, memories: str):
-    assert "there is no day 2026-99-99" in browser.open(f"{memories}?since=2026-99-99", status=422).words
-
-
-def test_the_first_view_of_a_board_without_memories_says_what_to_do(browser: PageClient, board: Callable[..., Sent]):
-    empty = board()
-    empty.sync()
-    assert "Nothing is remembered yet." in browser.open(f"/boards/{empty.device}/memories").words
-
-
 def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     browser: PageClient, kitchen: Sent, memories: str
 ):
@@ -117,20 +107,6 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     replaced = browser.open(f"{memories}/m3")
     assert "Another memory took its place: m4" in " ".join(replaced.words.split())
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
-
-
-@pytest.mark.parametrize("seconds_away", [0, 3600])
-def test_a_memory_that_the_board_has_just_forgotten_is_looked_at_again_until_it_has_left(
-    companion: Companion, browser: PageClient, kitchen: Sent, memories: str, seconds_away: int
-):
-    change(browser, f"{memories}/m2", "forget")
-    with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
-        database.execute("UPDATE conversations SET at = at - ? WHERE device = ?", (seconds_away, kitchen.device))
-    answer(kitchen, outcome(forgotten=1))
-    assert any("data-behind" in each for each in browser.open(f"{memories}/m2").all("section"))
-    kitchen.write("records", op="forget", id="m2", at=1795247200, was=2)
-    kitchen.sync()
-    browser.open(f"{memories}/m2", status=404)
 
 
 @pytest.mark.parametrize("seconds_ago", [0, 3600])
@@ -166,14 +142,6 @@ def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: Page
     view = browser.open(f"{memories}/m5")
     assert "a box came" in view.words
     assert not any("data-behind" in each for each in view.all("section"))
-
-
-def test_a_turn_is_shown_until_it_was_forgotten(browser: PageClient, kitchen: Sent, memories: str):
-    assert "t1 · owner" in browser.open(f"{memories}/m1").words
-    kitchen.write("journal", op="redact", turn=1, at=1795247200)
-    kitchen.sync()
-    words = browser.open(f"{memories}/m1").words
-    assert "t1 · owner" not in words and "t1 · was forgotten" in words
 
 
 def test_an_edit_waits_until_the_board_has_it_and_the_view_shows_how_far_it_is(
@@ -213,18 +181,6 @@ def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageCl
         assert len(undos) == 1 and view.field("id").startswith("memory:pin:m1:")
 
 
-def test_undo_is_not_offered_for_a_change_after_which_the_board_has_changed_the_memory_itself(
-    browser: PageClient, kitchen: Sent, memories: str
-):
-    change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea")
-    answer(kitchen, outcome(changed=1))
-    for text, was in (("the tea is in the box", 1), ("the tea is in the bag", 5)):
-        kitchen.write("records", id="m1", content=text, tags=["tea"], created=1795247157, was=was)
-    kitchen.sync()
-    for path in (memories, f"{memories}/m1"):
-        assert not [each for each in browser.open(path).all("form") if each["action"].endswith("/changes/undo")], path
-
-
 def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
     browser: PageClient, kitchen: Sent, memories: str
 ):
@@ -251,17 +207,6 @@ def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
     change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
     assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["was"] == 5
     assert "Your change was not made" not in browser.open(f"{memories}/m1").words
-
-
-def test_the_text_of_an_edit_is_shown_though_the_memory_was_forgotten_meanwhile(
-    browser: PageClient, kitchen: Sent, memories: str
-):
-    change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
-    kitchen.write("records", op="forget", id="m1", at=1795247300, was=1)
-    kitchen.sync()
-    answer(kitchen, outcome(**{"changed meanwhile": 1}))
-    view = browser.open(memories)
-    assert "not made" in view.words and "the tea is on the shelf" in view.words
 
 
 def test_forgetting_leads_to_the_list_where_it_is_undone(browser: PageClient, kitchen: Sent, memories: str):

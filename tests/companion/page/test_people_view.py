@@ -50,13 +50,6 @@ def test_a_stranger_who_waits_is_let_in(companion: Companion, browser: PageClien
     assert "QHJ4WXTK" not in browser.open("/people").words
 
 
-def test_a_stranger_is_blocked(companion: Companion, browser: PageClient, store: CompanionStore):
-    store.people.add_code(PairingRequest("ABCDEFGH", "matrix:@x:example.org", "x", int(time.time())))
-    browser.send("/people/block", {"who": "ABCDEFGH"}, seen="/people")
-    found = [each for each in people(companion).values() if each["ids"] == ["matrix:@x:example.org"]]
-    assert [each["is_blocked"] for each in found] == [True]
-
-
 def test_a_person_is_renamed_linked_blocked_let_in_again_and_removed(companion: Companion, browser: PageClient):
     add(browser, "telegram:700", "bo")
     seen = "/people/person?who=bo"
@@ -71,13 +64,6 @@ def test_a_person_is_renamed_linked_blocked_let_in_again_and_removed(companion: 
     assert browser.send("/people/remove", {"who": "bo"}, seen=seen).headers["location"] == "/people"
     assert "bo" not in people(companion)
     browser.open(seen, status=404)
-
-
-def test_somebody_becomes_the_owner(companion: Companion, browser: PageClient):
-    add(browser, "telegram:800", "cy")
-    sent = browser.send("/people/owner", {"who": "cy"}, seen="/people/person?who=cy")
-    assert sent.headers["location"].endswith("who=owner") and "owner" in people(companion)
-    browser.send("/people/remove", {"who": "owner"}, seen="/people")
 
 
 def test_groups_are_opened_and_closed(companion: Companion, browser: PageClient):

@@ -97,26 +97,6 @@ def test_a_command_is_completed_with_the_keyboard(companion: Companion, kitchen:
     assert tab.complaints() == []
 
 
-def test_what_was_recalled_and_remembered_is_shown_in_the_view_as_the_answer_ends(
-    companion: Companion, kitchen: Sent, tab: Tab
-):
-    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
-    tab.fill("#text", "where is the tea?")
-    tab.click("#say button")
-    mid = offered(kitchen)
-    kitchen.keep("the tea is in the attic", tags=["tea"], turns=["t9"])
-    kitchen.send("records", 1)
-    items = [["report", '{"recalled": [["m1", 720]]}'], ["text", "In the blue tin."], ["end", "t9"]]
-    kitchen.ask("reply", mid=mid, offer=1, k=1, items=items)
-    tab.wait("it is shown", "document.querySelector('.recalled') && document.querySelector('.remembered button')")
-    assert "the tea is in the blue tin" in tab.run("document.querySelector('.recalled').textContent")
-    assert "words of the message: tea" in " ".join(tab.run("document.querySelector('.recalled').textContent").split())
-    tab.click(".remembered button")
-    tab.wait("it is asked for", "document.querySelector('.remembered .waiting')")
-    head = kitchen.offered(10)
-    assert head["text"] == "/undo m2"
-
-
 def test_without_a_script_a_message_is_sent_and_read(companion: Companion, kitchen: Sent, chromium: Chromium):
     tab = chromium.tab()
     tab.without_script()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chromium import Chromium, Tab
+from chromium import Tab
 from peers import Companion
 from sending import Sent
 
@@ -66,21 +66,6 @@ def test_the_form_follows_the_board_unless_somebody_has_typed_there(
         "['text', 'was', 'keywords'].map(name => document.querySelector(`form.edit [name=${name}]`).value)"
     )
     assert fields == (["the tea is in the tin", "1", "mine"] if is_typed_in else ["the tea is in the box", "3", ""])
-
-
-def test_a_memory_is_forgotten_and_brought_back_without_a_script(kitchen: Sent, memories: str, chromium: Chromium):
-    tab = chromium.tab()
-    tab.without_script()
-    tab.open(f"{memories}/m1")
-    tab.click("#turns")
-    tab.click("button.danger")
-    assert answer(kitchen, ["line", "forgot m1, t1: the tea"]) == "/forget m1"
-    tab.open(memories)
-    assert "forget m1 with its turns" in tab.text("#changes")
-    tab.click("#changes form button")
-    assert answer(kitchen, ["line", "m1 is remembered again"]) == "/undo m1"
-    tab.open(memories)
-    assert "undo the change of m1" in tab.text("#changes")
 
 
 def test_the_list_follows_when_a_memory_is_forgotten_and_brought_back(kitchen: Sent, memories: str, tab: Tab):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chromium import Chromium, Tab
+from chromium import Tab
 from peers import Companion
 from sending import Sent
 
@@ -54,17 +54,3 @@ def test_an_answer_that_was_overtaken_is_dropped(companion: Companion, kitchen: 
     tab.run("globalThis.release()")
     assert tab.run("new Promise((done) => setTimeout(() => done(location.search), 0))") == "?q=parrot"
     assert hits(tab) == ["m2"]
-
-
-def test_without_a_script_a_search_is_a_form(companion: Companion, kitchen: Sent, chromium: Chromium):
-    tab = chromium.tab()
-    tab.without_script()
-    tab.open(f"{companion.url}/boards/{kitchen.device}/search")
-    tab.fill("#q", "tea")
-    tab.click("#search button")
-    tab.wait("hits are there", "document.querySelector('.hit')")
-    assert set(hits(tab)) == {"m1", "t1"}
-    tab.fill("#entry", "m2")
-    tab.click("#missing ~ form button")
-    tab.wait("it is said why", "document.querySelector('#missing ~ .note')")
-    assert "stands in m2" in tab.text("#missing ~ .note")

@@ -9,7 +9,6 @@ import pytest
 import get_micropython
 from chromium import Chromium, Tab
 from simulated_kitchen import STALLED, SimulatedKitchen, simulated_kitchen
-from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
@@ -133,37 +132,6 @@ def test_an_edit_of_what_the_board_has_changed_meanwhile_changes_nothing_and_sho
     assert "the salt is on the table" in kitchen.shown(entry)
 
 
-def test_a_memory_is_forgotten_by_the_board_and_brought_back(kitchen: SimulatedKitchen, tab: Tab):
-    entry = kitchen.keep("the whisk is in the drawer")
-    tab.open(kitchen.address(f"/memories/{entry}"))
-    tab.click("button.danger")
-    tab.wait(
-        "it has left, and the list is there",
-        "location.pathname.endsWith('/memories') && document.querySelector('#changes li:first-child .done')",
-    )
-    assert "whisk" not in kitchen.shown(entry)
-    # Not by the mouse: the memory leaves the list above once the copy follows, and all below moves up.
-    tab.run("document.querySelector('#changes li:first-child form button').click()")
-    undone = f"document.querySelector('#changes li:first-child').innerText.includes('undo the change of {entry}')"
-    tab.wait("it is undone", f"{undone} && document.querySelector('#changes li:first-child .done')")
-    assert "the whisk is in the drawer" in kitchen.shown(entry)
-
-
-def test_two_memories_become_one_on_the_board(kitchen: SimulatedKitchen, tab: Tab):
-    kept, gone = kitchen.keep("the cat is called Mikado"), kitchen.keep("Mikado was found in a barn")
-    tab.open(kitchen.address(f"/memories/{kept}/merge"))
-    tab.fill("#other", gone)
-    tab.press("Enter")
-    tab.wait("both are shown", "document.querySelectorAll('.both section').length === 2")
-    tab.fill("#text", "the cat Mikado was found in a barn")
-    tab.click("form.edit button")
-    tab.wait(
-        "the copy follows", "document.querySelector('.memory')?.innerText === 'the cat Mikado was found in a barn'"
-    )
-    wait_until("the other one has gone", lambda: "barn" not in kitchen.shown(gone))
-    assert "the cat Mikado was found in a barn" in kitchen.shown(kept)
-
-
 # --- import
 
 
@@ -202,36 +170,3 @@ def test_an_import_that_runs_is_cancelled_where_it_is(kitchen: SimulatedKitchen,
     tab.wait("it is cancelled", "document.querySelector('#state')?.textContent === 'Cancelled'")
     sent = int(tab.run("document.querySelector('progress').value"))
     assert 0 < sent < LONG_IMPORT and len(kitchen.contents(*lines)) == sent
-
-
-# --- tabs, and the way back
-
-
-def test_a_change_that_one_tab_asks_for_is_followed_in_the_other(kitchen: SimulatedKitchen, tab: Tab):
-    entry = kitchen.keep("the ladle hangs on the wall")
-    other = tab.another()
-    other.hurry()
-    other.open(kitchen.address(f"/memories/{entry}"))
-    edit(tab, kitchen, entry, "the ladle is in the sink")
-    other.wait("the other one follows", "document.querySelector('.memory').innerText === 'the ladle is in the sink'")
-    assert other.run("document.querySelector('#text').value") == "the ladle is in the sink"
-    other.close_alone()
-
-
-def test_the_back_button_leads_from_a_changed_memory_to_the_list_and_sends_nothing_again(
-    kitchen: SimulatedKitchen, tab: Tab
-):
-    entry = kitchen.keep("the corkscrew is lost", tag="corkscrew")
-    tab.open(kitchen.address("/memories?tag=corkscrew"))
-    tab.click("ol.memories a")
-    tab.wait("it is shown", "document.querySelector('#text')")
-    tab.fill("#text", "the corkscrew is found")
-    tab.click("form.edit button")
-    tab.wait("it is done", "document.querySelector('.memory')?.innerText === 'the corkscrew is found'")
-    tab.back()
-    tab.wait("the memory is there", "location.hash === '' && document.querySelector('#text')")
-    assert tab.run("document.querySelector('#text').value") == "the corkscrew is found"
-    tab.back()
-    tab.wait("the list is there", "location.search === '?tag=corkscrew' && document.querySelector('ol.memories')")
-    assert "the corkscrew is found" in tab.text("ol.memories")
-    assert [each["entry"] for each in kitchen.changes()].count(entry) == 1

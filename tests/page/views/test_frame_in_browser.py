@@ -163,20 +163,6 @@ def test_a_view_in_which_somebody_types_is_left_alone_and_says_that_it_has_chang
         tab.wait("it is shown", "document.querySelector('main')?.innerText.includes('basement')")
 
 
-def test_the_back_button_leads_through_filters_and_pages(house: House, tab: Tab):
-    tab.open(house.url)
-    tab.fill("#find", "kit")
-    tab.press("Enter")
-    tab.wait("the list is filtered", "location.search.includes('find=kit')")
-    tab.click("main tbody a")
-    tab.wait("the board is there", "location.pathname === '/boards/kitchen'")
-    tab.back()
-    tab.wait("the filter is there again", "document.querySelector('#find')?.value === 'kit'")
-    assert "workshop" not in tab.text("main")
-    tab.back()
-    tab.wait("and the whole list", "document.querySelector('main')?.innerText.includes('workshop')")
-
-
 # --- without a script, narrow, on paper
 
 
@@ -193,20 +179,6 @@ def test_a_view_reads_without_a_script(house: House, tab: Tab, shown: PageView):
         house.open(tab, shown)
         assert tab.run(MAIN_WORDS) == words
     assert words and tab.text("main h1") and "UTC" in (tab.text("main time") or "UTC")
-
-
-@pytest.mark.shortened
-@SOME
-def test_a_view_prints_its_content_in_dark_ink_on_white(house: House, tab: Tab, shown: PageView):
-    house.open(tab, shown, theme="dark")
-    tab.as_printed()
-    assert tab.text("main h1")
-    for selector in (".top nav", "form:not(.setting)", "button", "footer", ".skip", "#connection"):
-        assert tab.run(f"[...document.querySelectorAll('{selector}')].every((each) => !each.checkVisibility())"), (
-            selector
-        )
-    colours = tab.run("(({ backgroundColor, color }) => [backgroundColor, color])(getComputedStyle(document.body))")
-    assert colours == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
 
 
 # --- what the keyboard finds
@@ -240,14 +212,6 @@ def test_the_keyboard_reaches_all_of_a_view_in_its_order(house: House, tab: Tab,
     assert len(set(reached)) >= min(wanted, extent(1000, 60)) - 5
 
 
-def test_the_skip_link_leads_to_the_content(house: House, tab: Tab):
-    tab.open(house.url)
-    tab.press("Tab")
-    tab.press("Enter")
-    tab.press("Tab")
-    assert tab.run("document.getElementById('main').contains(document.activeElement)")
-
-
 def test_escape_closes_what_was_opened_and_returns_to_where_it_was(house: House, tab: Tab):
     tab.open(f"{house.url}/boards/kitchen/chat")
     tab.click("details.commands summary")
@@ -258,27 +222,6 @@ def test_escape_closes_what_was_opened_and_returns_to_where_it_was(house: House,
 
 
 # --- language, colours, times
-
-
-def test_a_person_chooses_colours_and_the_browser_keeps_them(house: House, tab: Tab):
-    paper = "getComputedStyle(document.body).backgroundColor"
-    tab.size(1024, dark=False)
-    tab.open(house.url)
-    assert tab.run(paper) == "rgb(255, 255, 255)"
-    tab.click("footer a[href*='theme=dark']")
-    tab.wait("it is dark", f"{paper} === 'rgb(20, 24, 29)'")
-    tab.open(f"{house.url}/chat?find=k")
-    assert tab.run(paper) == "rgb(20, 24, 29)"
-    tab.click("footer a[href*='theme=auto']")
-    tab.wait("as the system has it", f"{paper} === 'rgb(255, 255, 255)'")
-
-
-def test_a_person_chooses_a_language_and_the_browser_keeps_it(house: House, tab: Tab):
-    tab.open(house.url)
-    tab.click(".aside a[hreflang=zh]")
-    tab.wait("it is Chinese", "document.documentElement.lang === 'zh-Hans' || document.documentElement.lang === 'zh'")
-    tab.open(f"{house.url}/boards/kitchen")
-    assert tab.run("document.documentElement.lang").startswith("zh") and "记忆" in tab.text("main")
 
 
 @pytest.mark.parametrize("zone, differs", [("Asia/Tokyo", True), ("Africa/Maputo", False)])

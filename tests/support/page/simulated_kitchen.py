@@ -36,13 +36,6 @@ SCRIPT: list[dict[str, Any]] = [
     {"when": {"result": "memory_store"}, "reply": "Kept as {result.id}."},
 ]
 
-_BRIDGE = """
-[bridges.family]
-network = "irc"
-server = "irc.invalid:6697"
-"""
-"""A network that cannot be reached: its people reach all boards with their pages."""
-
 
 @dataclass(frozen=True)
 class SimulatedKitchen:
@@ -70,9 +63,9 @@ class SimulatedKitchen:
         tab.click("main button")
         tab.wait("the view that was asked for is there", f"location.pathname === '/boards/{DEVICE}'")
 
-    def keep(self, content: str, scope: str = "user:owner", tag: str = "kitchen") -> str:
+    def keep(self, content: str) -> str:
         """Store a memory on the board; its id, once the companion has it."""
-        self.board.answered("/import " + json.dumps({"content": content, "tags": [tag], "scope": scope}))
+        self.board.answered("/import " + json.dumps({"content": content, "tags": ["kitchen"], "scope": "user:owner"}))
         found = next(line["id"] for line in self.board.lines("records") if line.get("content") == content)
         wait_until(f"the copy has {content}", lambda: self.copied(found) == content)
         return found
@@ -93,13 +86,6 @@ class SimulatedKitchen:
     def changes(self) -> list[dict[str, Any]]:
         """The latest changes of memories that the board was asked for."""
         return self.companion.client.get(f"/v1/boards/{DEVICE}/changes").json()
-
-    def says(self, principal: str, text: str) -> None:
-        """Let a person say something to the board through the companion, and wait for the answer."""
-        message = {"text": text, "principal": principal}
-        with self.companion.client.stream("POST", f"/v1/boards/{DEVICE}/chat", json=message, timeout=60) as stream:
-            assert stream.status_code == 200, stream.read()
-            assert any(line == "event: end" for line in stream.iter_lines())
 
     def shown(self, entry: str) -> str:
         """What the board itself shows of a memory."""
@@ -124,8 +110,6 @@ def simulated_kitchen(folder: Path) -> Iterator[SimulatedKitchen]:
     """Run all three."""
     home = folder / "home"
     token = make_tokens(home, DEVICE)[DEVICE]
-    with (home / "companion.toml").open("a", encoding="utf-8") as file:
-        file.write(_BRIDGE)
     with serving(SCRIPT) as llm, Companion(home, ENGRAM_TOKENS="on") as companion:
         operator = (home / tokens.OPERATOR_FILE).read_text(encoding="utf-8").strip()
         companion.client.headers["Authorization"] = f"Bearer {operator}"
