@@ -1,20 +1,15 @@
 """Sentences for people: a kind and values, with English text.
 
-The page translates them by kind; recognize() parses stored or raised text back to kind and values.
+The page translates them by kind. What keeps one keeps its kind and values beside the text: see pack().
 """
 
-import re
-from collections.abc import Iterable, Mapping
-from functools import cached_property
-from string import Formatter
+import json
+from collections.abc import Mapping
 
 Value = str | int
 
 PLURAL = "n"
 """Value that chooses between singular and plural."""
-
-MOST_RECOGNIZED = 1000
-"""Characters of a text to recognize, to bound the time."""
 
 
 class Sentence(str):
@@ -56,44 +51,14 @@ class SentenceTable:
             found |= {key: texts[0]} if len(texts) == 1 else {f"{key}.one": texts[0], f"{key}.other": texts[1]}
         return found
 
-    def recognize(self, text: str) -> Sentence | None:
-        for kind, number, pattern in self._patterns:
-            if found := pattern.fullmatch(text):
-                values: dict[str, Value] = dict(found.groupdict())
-                number = values.get(PLURAL, number)
-                if number is not None:
-                    values[PLURAL] = int(number)
-                return Sentence.make(text, f"{self.topic}.{kind}", values)
-        return None
 
-    @cached_property
-    def _patterns(self) -> list[tuple[str, int | None, re.Pattern[str]]]:
-        """(kind, implied number, pattern), longest literal text first: values may match shorter
-        ones."""
-        found: list[tuple[str, int | None, str]] = []
-        for kind, texts in self._texts.items():
-            numbers = (None,) if len(texts) == 1 else (1, None)
-            found += [(kind, number, text) for number, text in zip(numbers, texts, strict=True)]
-        found.sort(key=lambda each: -sum(len(part) for part, *_ in Formatter().parse(each[2])))
-        return [(kind, number, _pattern(text)) for kind, number, text in found]
+def pack(text: str) -> str:
+    """Encode a text for a file or a database, with its kind and values if it is a Sentence."""
+    more = [text.key, dict(text.values)] if isinstance(text, Sentence) else []
+    return json.dumps([text, *more], ensure_ascii=False)
 
 
-def recognize(tables: Iterable[SentenceTable], text: str) -> Sentence | None:
-    if isinstance(text, Sentence):
-        return text
-    if len(text) > MOST_RECOGNIZED:
-        return None
-    return next((found for table in tables if (found := table.recognize(text))), None)
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    parts: list[str] = []
-    seen: set[str] = set()
-    for literal, name, _, _ in Formatter().parse(text):
-        parts.append(re.escape(literal))
-        if name in seen:
-            parts.append(f"(?P={name})")
-        elif name:
-            seen.add(name)
-            parts.append(f"(?P<{name}>{'[0-9]+' if name == PLURAL else '.+?'})")
-    return re.compile("".join(parts), re.DOTALL)
+def unpack(saved: str) -> str:
+    """Return the text that pack() has encoded."""
+    text, *more = json.loads(saved)
+    return Sentence.make(text, *more) if more else text

@@ -91,6 +91,11 @@ IF_POSTGRES_DAMAGED = (
 class CompanionError(Exception):
     """Base class of all errors that the companion raises on purpose."""
 
+    @property
+    def sentence(self) -> str:
+        """The text: a Sentence if the page can translate it."""
+        return self.args[0] if self.args else ""
+
 
 class SettingError(CompanionError):
     """Invalid setting; `name` is its dotted name."""

@@ -78,7 +78,7 @@ class StoreLook:
         try:
             return Look(problems=tuple(self._probe()))
         except StoreUnavailable as problem:
-            return Look(str(problem))
+            return Look(problem.sentence)
         except Exception as error:  # noqa: BLE001 - detects a database that answers nonsense
             return Look(f"the database answers what it should not ({type(error).__name__}: {error}): look at the log.")
 

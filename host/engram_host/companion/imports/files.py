@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engram_host.companion.errors import UnknownImport
+from engram_host.sentences import pack, unpack
 from engram_host.transfer.formats import Fields
 
 FOLDER = "imports"
@@ -121,15 +122,15 @@ class ImportFiles:
         self.save(status)
 
     def save(self, status: ImportStatus) -> None:
-        self._write(f"{status.id}.json", json.dumps(asdict(status)))
+        self._write(f"{status.id}.json", json.dumps(asdict(status) | {"told": pack(status.told)}))
 
     def read(self, import_id: str) -> ImportStatus:
         if not _ID.fullmatch(import_id):
             raise UnknownImport(import_id)
         try:
             fields: dict[str, Any] = json.loads((self._folder / f"{import_id}.json").read_text(encoding="utf-8"))
-            problems = [Problem(**each) for each in fields.pop("problems")]
-            return ImportStatus(**fields, problems=problems)
+            problems, told = [Problem(**each) for each in fields.pop("problems")], unpack(fields.pop("told"))
+            return ImportStatus(**fields, problems=problems, told=told)
         except (OSError, ValueError, TypeError, KeyError):
             raise UnknownImport(import_id) from None
 

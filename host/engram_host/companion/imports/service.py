@@ -230,7 +230,7 @@ class ImportService(LeasedPart):
                     return
             status.state, status.told = "done", ""
         except UnknownImport as problem:
-            status.state, status.told = "failed", str(problem)
+            status.state, status.told = "failed", problem.sentence
         except OSError as error:
             status.state, status.told = "failed", STOPS.say("folder", problem=str(error.strerror))
         await self._kept(status)
@@ -290,13 +290,13 @@ class ImportService(LeasedPart):
                 # The companion is stopping: the next start asks about the line again.
                 await asyncio.sleep(_AGAIN_SECONDS)
             except (TooManyWaiting, StoreUnavailable) as problem:
-                await self._told(status, str(problem))
+                await self._told(status, problem.sentence)
                 await asyncio.sleep(_AGAIN_SECONDS)
             except ArgumentError as problem:
                 refusal = ImportRefusal(line=line.number, code=problem.argument, why=str(problem))
                 return _LineAnswer(NOTHING_DONE, [refusal])
             except CompanionError as problem:
-                return _LineAnswer(problem=str(problem))
+                return _LineAnswer(problem=problem.sentence)
 
     async def _follow(self, status: ImportStatus, mid: str) -> _LineAnswer:
         answer = Answer()

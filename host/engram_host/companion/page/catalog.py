@@ -18,7 +18,7 @@ from engram_host.companion.overview.service import COPY_WARNINGS
 from engram_host.companion.search.request import REASONS
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.supervisor import FAILURES
-from engram_host.sentences import PLURAL, recognize
+from engram_host.sentences import PLURAL, Sentence
 
 TABLES = (
     BOARD_WARNINGS,
@@ -34,7 +34,7 @@ TABLES = (
     ALERT_PROBLEMS,
     REASONS,
 )
-"""Tables in order of recognition: sentences that begin with a placeholder are last."""
+"""Sentences of the companion that the page translates."""
 
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}
@@ -58,12 +58,12 @@ class Texts:
         return f"{number:,}"
 
     def say(self, text: str) -> str:
-        if self.language == DEFAULT or (sentence := recognize(TABLES, text)) is None:
+        if self.language == DEFAULT or not isinstance(text, Sentence):
             return text
-        values = {name: self.say(each) if isinstance(each, str) else each for name, each in sentence.values.items()}
-        if sentence.key in self._texts:
-            return self(sentence.key, **values)
-        return self(f"{sentence.key}.{'one' if values[PLURAL] == 1 else 'other'}", **values)
+        values = {name: self.say(each) if isinstance(each, str) else each for name, each in text.values.items()}
+        if text.key in self._texts:
+            return self(text.key, **values)
+        return self(f"{text.key}.{'one' if values[PLURAL] == 1 else 'other'}", **values)
 
     def keys(self) -> Sequence[str]:
         return sorted(self._texts)

@@ -213,7 +213,8 @@ class Page:
         if isinstance(problem, RequestValidationError):
             fields = ", ".join(sorted({str(error["loc"][-1]) for error in problem.errors()}))
             return self.refuse(request, 422, self.visit(request).texts("problem.fields", fields=fields[:200]))
-        return self.refuse(request, status_of(problem), self.visit(request).texts.say(str(problem)))
+        sentence = problem.sentence if isinstance(problem, CompanionError) else str(problem)
+        return self.refuse(request, status_of(problem), self.visit(request).texts.say(sentence))
 
 
 def _sets_session(answer: Response) -> bool:

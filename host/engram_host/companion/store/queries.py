@@ -16,6 +16,7 @@ from engram_host.companion.store.row_types import (
 )
 from engram_host.companion.store.sql.dialect import LINE_COLUMNS, OF_COPY, SqlStatements, chunks, in_list
 from engram_host.companion.types import FOLDER, LogName
+from engram_host.sentences import pack, unpack
 
 EVENTS_KEPT = 1000
 
@@ -296,9 +297,9 @@ class Rows(SqlStatements):
     def add_event(self, device: str, at: int, text: str) -> None:
         if [text] == [known for _, known in self.events(device, 1)]:
             return
-        self.insert("events", {"device": device, "at": at, "text": text})
+        self.insert("events", {"device": device, "at": at, "text": pack(text)})
         self.keep_newest("events", "device = ?", (device,), EVENTS_KEPT)
 
     def events(self, device: str, limit: int) -> list[tuple[int, str]]:
         sql = "SELECT at, text FROM events WHERE device = ? ORDER BY number DESC LIMIT ?"
-        return [(at, text) for at, text in self.run(sql, (device, limit))]
+        return [(at, unpack(text)) for at, text in self.run(sql, (device, limit))]

@@ -52,7 +52,7 @@ class ReplicationTable(DatabaseTable):
         use = DayUse(rows, [device.name] if resets else [], now)
         problem = _unwelcome(device, hello.sender, now) or use.refusal(device.name, quota)
         if isinstance(problem, Refused):
-            rows.add_event(device.name, now, str(problem))
+            rows.add_event(device.name, now, problem.sentence)
         if problem:
             return problem
         events = _who_came(device, hello.sender)

@@ -234,7 +234,7 @@ class BatchWriter:
                 old, damaged = {}, set[int]()
             change = _difference(copy, old, batch, damaged)
             if refused := self._use.refusal(device.name, self._quota) if change.come else None:
-                self._rows.add_event(device.name, self._now, str(refused))
+                self._rows.add_event(device.name, self._now, refused.sentence)
                 return refused
             self._use.add(device.name, len(change.come), sum(len(line) for _, line in change.come))
             archived = self._archived.setdefault(device.name, set())
