@@ -218,9 +218,8 @@ def _bridges(settings: "Settings") -> Iterator[Finding]:
 
 
 def _bridge(bridge: "BridgeSettings", secrets: "SecretStore") -> Finding:
-    from engram_host.companion.bridges.configured import check_account, check_bridge, complete_values
     from engram_host.companion.bridges.errors import BridgeError, BridgeUnavailable
-    from engram_host.companion.bridges.kinds import load_network
+    from engram_host.companion.bridges.kinds import check_account, check_bridge, complete_values, load_network
 
     name = f"bridge {bridge.name}"
     try:

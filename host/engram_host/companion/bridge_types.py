@@ -1,13 +1,9 @@
 """Types for people, their chats on IM networks, and deliveries to them."""
 
 from dataclasses import dataclass, field
-from hashlib import sha256
 from typing import Literal
 
-from engram.channels.people import shown
-from engram.errors import ArgumentError
-from engram.memory import access
-from engram.memory.access import OWNER, Caller
+from engram.memory.access import OWNER
 from engram_host.companion.types import Conversation
 
 GroupMode = Literal["mention", "always"]
@@ -96,25 +92,3 @@ class KeptMessage:
 
 DeliveryEnd = Literal["done", "refused", "dropped"]
 """End of a delivery: delivered in full, refused by the network, or dropped by a limit."""
-
-
-def principal_of(ref: str) -> str:
-    return fitting_name(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
-
-
-def fitting_name(name: str, start: str, most: int) -> str:
-    """Return a name of a principal or a room; a hash behind `start` stands for one that boards would refuse."""
-    try:
-        if len(name.encode()) <= most:
-            access.check_caller(Caller("x", name, True, ""))
-            return name
-    except ArgumentError:
-        pass
-    return start + sha256(name.encode()).hexdigest()[:16]
-
-
-def checked_name(name: str) -> str:
-    """Return a name that may be given to somebody, or raise ArgumentError."""
-    if not name or shown(name) != name:
-        raise ArgumentError("name", "must have 1 to 32 characters.")
-    return name

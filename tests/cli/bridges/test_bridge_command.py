@@ -12,8 +12,8 @@ import pytest
 
 from cli_case import Ran, audit_log, engram, fine
 from companion_thread import companion_thread
-from engram_host.cli.bridges import asking, bridge
-from engram_host.cli.exit_status import FAILED, NOT_FOUND, NOT_INSTALLED, WRONG_USAGE
+from engram_host.cli.bridges import bridge
+from engram_host.cli.exit_status import FAILED, WRONG_USAGE
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.network import BridgeHost, Chat, Incoming
@@ -53,12 +53,6 @@ def test_a_bridge_is_added_listed_and_removed(home: Path, monkeypatch: pytest.Mo
     assert (listed["name"], listed["state"], listed["boards"]) == ("fake", "not running", [])
     assert fine("bridge", "remove", "fake", "--home", home, "--json").json == {"name": "fake", "removed": True}
     assert tables(home) == {} and list((home / "secrets").iterdir()) == []
-
-
-def test_what_happens_next_is_said(home: Path, monkeypatch: pytest.MonkeyPatch):
-    told = add(home, monkeypatch, *SET).out
-    assert "signed in as engram@localhost" in told and "`engram serve` runs it." in told
-    assert "`engram people approve CODE`" in told and "--owner" in told
 
 
 def test_secrets_are_in_no_file_that_others_read_and_in_no_output(home: Path, monkeypatch: pytest.MonkeyPatch):
@@ -114,11 +108,6 @@ def test_a_server_that_never_answers_ends_the_command(home: Path, monkeypatch: p
     assert "did not answer within" in add(home, monkeypatch, *SET).err
 
 
-def test_without_a_check_nothing_is_signed_in_to(home: Path, monkeypatch: pytest.MonkeyPatch, server: FakeServer):
-    assert add(home, monkeypatch, *SET, "--no-check", stdin="password=wrong\n").status == 0
-    assert server.connections == [] and set(tables(home)) == {"fake"}
-
-
 @pytest.mark.parametrize(
     ("words", "stdin", "said"),
     [
@@ -135,18 +124,6 @@ def test_what_is_missing_or_wrong_is_named(home: Path, monkeypatch: pytest.Monke
     assert ran.status == WRONG_USAGE and said in ran.err and "hunter2" not in ran.err and not home.exists()
 
 
-def test_a_network_that_there_is_not_is_named(home: Path):
-    ran = engram("bridge", "add", "pigeon", "--home", home)
-    assert ran.status == WRONG_USAGE and "must be one of xmpp, irc, matrix" in ran.err
-
-
-def test_a_library_that_is_not_installed_is_named_before_anything_is_asked(home: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "slixmpp", None)
-    monkeypatch.setitem(sys.modules, "engram_host.companion.bridges.xmpp.bridge", None)
-    ran = engram("bridge", "add", "xmpp", "--home", home)
-    assert ran.status == NOT_INSTALLED and "is not installed: pip install" in ran.err
-
-
 def test_a_person_is_asked_for_each_field_and_secrets_are_not_shown(home: Path, monkeypatch: pytest.MonkeyPatch):
     answers = iter(["", "localhost", "", PASSWORD, ""])
     asked: list[tuple[str, bool]] = []
@@ -157,8 +134,8 @@ def test_a_person_is_asked_for_each_field_and_secrets_are_not_shown(home: Path, 
 
     monkeypatch.setattr(sys, "stdin", io.StringIO())
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    monkeypatch.setattr(asking, "input", lambda question: answer(question), raising=False)
-    monkeypatch.setattr(asking.getpass, "getpass", lambda question: answer(question, is_hidden=True))
+    monkeypatch.setattr(bridge, "input", lambda question: answer(question), raising=False)
+    monkeypatch.setattr(bridge.getpass, "getpass", lambda question: answer(question, is_hidden=True))
     fine("bridge", "add", "fake", "--home", home)
     assert asked == [
         ("address of the server: ", False),
@@ -179,24 +156,6 @@ def test_a_second_bridge_of_a_network_needs_a_name_and_a_replacement_has_to_be_m
     assert add(home, monkeypatch, *SET, "--name", "second").status == 0
     assert add(home, monkeypatch, "--set", "server=other", "--replace").status == 0
     assert {name: table["server"] for name, table in tables(home).items()} == {"fake": "other", "second": "localhost"}
-
-
-def test_a_bridge_to_a_second_irc_server_is_refused_before_anything_is_kept(
-    home: Path, monkeypatch: pytest.MonkeyPatch
-):
-    home.mkdir()
-    text = '[bridges.irc]\nserver = "localhost:6667"\n'
-    (home / "companion.toml").write_text(text)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
-    words = "--name", "other", "--set", "server=localhost:6668", "--no-check"
-    refused = engram("bridge", "add", "irc", *words, "--home", home)
-    assert refused.status == WRONG_USAGE and "must be the same as that of the bridge irc" in refused.err
-    assert (home / "companion.toml").read_text() == text
-
-
-def test_a_bridge_that_there_is_not_is_not_found(home: Path):
-    ran = engram("bridge", "remove", "nobody", "--home", home)
-    assert ran.status == NOT_FOUND and "`engram bridge list`" in ran.err
 
 
 # --- beside a companion that runs
@@ -220,30 +179,9 @@ def test_a_companion_that_runs_takes_up_what_is_added_and_removed(
         assert {"bridge add fake", "bridge remove fake"} <= set(actions)
 
 
-def test_what_is_kept_of_a_bridge_goes_when_it_is_removed(home: Path, server: FakeServer):
-    home.mkdir(mode=0o700)
-    SecretStore(home, {}).keep("bridges.fake.password", PASSWORD)
-    (home / "companion.toml").write_text('[bridges.fake]\nserver = "localhost"\n')
-    with companion_thread(home) as running:
-        wait_until("it is connected", lambda: _state(home) == "connected")
-        running.app.store.deliveries.save_bridge_mark("fake", "s1")
-        fine("bridge", "reload", "--home", home)
-        assert running.app.store.deliveries.bridge_mark("fake") == "s1"
-        fine("bridge", "remove", "fake", "--home", home)
-        assert running.app.store.deliveries.bridge_mark("fake") == ""
-
-
 def _state(home: Path) -> str:
     (listed,) = fine("bridge", "list", "--home", home, "--json").json
     return listed["state"]
-
-
-def test_a_reload_with_a_wrong_setting_says_which_and_changes_nothing(home: Path):
-    home.mkdir(mode=0o700)
-    with companion_thread(home):
-        (home / "companion.toml").write_text('[bridges.pigeon]\nname = "x"\n')
-        ran = engram("bridge", "reload", "--home", home)
-        assert ran.status == WRONG_USAGE and "bridges.pigeon.network: must be one of" in ran.err
 
 
 BRIDGE = '[bridges.fake]\nserver = "localhost"\n'

@@ -11,10 +11,9 @@ import pytest
 
 from cli_case import engram, fine
 from companion_thread import companion_thread
-from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE
+from engram_host.cli.exit_status import FAILED, NOT_FOUND
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.serving.running import RunningCompanion
-from waiting import wait_until
 from webhook import Webhook
 
 
@@ -52,38 +51,10 @@ def test_who_is_approved_as_the_owner_is_the_owner(running: RunningCompanion):
     running.app.store.people.remove_person("owner")
 
 
-def test_who_is_blocked_is_listed_as_blocked(running: RunningCompanion):
-    assert people(running, "block", "irc:mallory")["is_blocked"] is True
-    assert [each["is_blocked"] for each in people(running, "list")["people"]] == [True]
-    running.app.store.people.remove_person("irc:mallory")
-
-
 def test_a_group_is_opened_and_closed(running: RunningCompanion):
     opened = people(running, "group", "matrix:!room:example.org", "mention")
     assert opened == {"groups": {"matrix:!room:example.org": "mention"}}
     assert people(running, "group", "matrix:!room:example.org", "off") == {"groups": {}}
-
-
-@pytest.mark.parametrize(
-    ("words", "status"),
-    [
-        (("approve", "ABCDEFGH"), (NOT_FOUND, WRONG_USAGE)),
-        (("group", "matrix:!room:example.org", "sometimes"), (WRONG_USAGE,)),
-        (("group", "matrix:!room:example.org", "off"), (NOT_FOUND,)),
-    ],
-)
-def test_who_is_nobody_is_said_in_a_sentence(running: RunningCompanion, words, status):
-    ran = engram("people", *words, "--home", running.app.settings.home)
-    assert ran.status in status and ran.err.startswith(f"engram people {words[0]}: ")
-
-
-def test_lists_for_people_name_codes_accounts_and_groups(running: RunningCompanion):
-    where = ("--home", running.app.settings.home)
-    assert fine("people", "list", *where).out == "nobody was approved yet.\n"
-    running.app.store.people.add_code(PairingRequest("ZZZZ4444", "irc:bob", "bob\x1b[31m", int(time.time())))
-    fine("people", "group", "irc:#garden", "always", *where)
-    told = fine("people", "list", *where).out
-    assert "group irc:#garden: always" in told and "ZZZZ4444  irc:bob" in told and "\x1b" not in told
 
 
 # --- alerts
@@ -112,16 +83,3 @@ def test_an_address_that_takes_no_alert_is_not_kept_nor_shown(
     monkeypatch.setattr(sys, "stdin", io.StringIO(hook.url + "\n"))
     ran = engram("alert", "add", "--home", tmp_path / "home")
     assert ran.status == FAILED and "hidden-path" not in ran.err and not (tmp_path / "home").exists()
-
-
-def test_a_companion_that_runs_sends_to_a_new_address_at_once(
-    running: RunningCompanion, hook: Webhook, monkeypatch: pytest.MonkeyPatch
-):
-    home = running.app.settings.home
-    running.app.store.people.add_code(PairingRequest("YYYY5555", "irc:eve", "eve", int(time.time())))
-    monkeypatch.setattr(sys, "stdin", io.StringIO(hook.url + "\n"))
-    fine("alert", "add", "--no-check", "--home", home)
-    assert "alerts" in {status.name for status in running.app.supervisor.statuses()}
-    wait_until("the request is told", lambda: any("irc:eve" in each["message"] for each in hook.taken))
-    fine("alert", "remove", "1", "--home", home)
-    assert "alerts" not in {status.name for status in running.app.supervisor.statuses()}

@@ -1,7 +1,6 @@
 """The engine of bridges, with a network that works: what people say reaches the right board, and how its answer is shown."""
 
 import asyncio
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -16,14 +15,9 @@ from engram_host.companion.conversations.chat_messages import GREETING
 from engram_host.companion.conversations.display import AGAIN
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.types import Said
 from extent import matrix
 from faulty_network import EDITED, PARAGRAPHS
 from waiting import wait_until_async
-
-Open = Callable[[], CompanionStore]
-
 
 # --- private chats, groups, threads
 
@@ -170,13 +164,6 @@ async def test_commands_reach_the_board_with_any_sign_and_new_begins_a_session(h
     assert [each.is_plain for each in house.network.shown] == [True] * 4 + [False] * 2
 
 
-@in_house(replace(EDITED, most_units=4000))
-async def test_help_has_the_commands_of_bridges_too(house: House):
-    await house.say("/help")
-    text = await house.wait_for("/boards")
-    assert text.startswith("You said /help.") and "/cancel" in text
-
-
 @in_house(rules=AdmissionRules())
 async def test_people_are_let_in_by_the_owner_in_private_only(house: House):
     await house.people.set_group("net:-7", "always")
@@ -231,14 +218,6 @@ async def test_what_a_board_cannot_take_is_refused_in_a_sentence(house: House):
     assert "must have 1 to 8000 characters" in await house.wait_for("8000")
     await house.say("/note a\nb")
     assert "is one line" in await house.wait_for("one line")
-
-
-@in_house(boards=())
-async def test_before_any_board_has_connected_that_is_said(house: House):
-    await house.say("hi")
-    await house.wait_for("No board has connected")
-    await house.say("/help")
-    await house.wait_for("/boards")
 
 
 # --- how an answer is shown
@@ -356,18 +335,6 @@ async def test_what_a_board_begins_to_say_comes_once_to_the_chat_of_its_room(hou
     await house.wait_until_delivered()
     assert sum("It rains." in text for text in house.texts()) == 1
     assert house.texts("6") == ["You said hi."]
-
-
-@in_house()
-async def test_a_push_while_the_companion_was_down_comes_when_it_is_up(house: House, open_store: Open):
-    await house.say("hi")
-    await house.wait_until_delivered()
-    await house.stop()
-    said = Said("push:1:t9", "", "It rains.", "net 5")
-    store = open_store()
-    store.conversations.add_push(house.sender("kitchen"), "kitchen", said, house.now())
-    await house.start()
-    assert await house.wait_for("It rains.") == "It rains."
 
 
 # --- who may not hear any more

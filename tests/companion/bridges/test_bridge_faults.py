@@ -20,12 +20,9 @@ from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations import bridge_engine, display, people
 from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.store import CompanionStore
 from extent import matrix, with_more
 from faulty_network import KINDS, PARAGRAPHS, ShownMessage
 from waiting import wait_until_async
-
-Open = Callable[[], CompanionStore]
 
 FEW = "edits", "lines"
 EACH_KIND = pytest.mark.parametrize("kind", with_more(FEW, KINDS))

@@ -110,12 +110,6 @@ async def test_an_address_that_the_sender_wrote_is_fetched_for_the_owner_in_priv
 
 
 @in_house(has_media=True)
-async def test_a_command_fetches_nothing(house: House):
-    await house.say("/recall bike", attachments=(Attachment("photo", "", 9, unfetched),))
-    await wait_until_async("it is answered", lambda: bool(house.texts("5")))
-
-
-@in_house(has_media=True)
 async def test_a_photo_that_comes_again_after_a_failed_write_is_kept_once(house: House):
     message = house.message("my bike", attachments=(Attachment("photo", "", 9, given(PHOTO)),))
     keep = house.store.deliveries.add_message

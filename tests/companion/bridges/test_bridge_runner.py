@@ -10,15 +10,12 @@ import logging
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from companion_thread import companion_thread
-from engram_host.companion import app, supervisor
+from engram_host.companion import supervisor
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
 from engram_host.companion.bridges import runner as runners
@@ -37,14 +34,13 @@ from failing_network import (
     cancel_itself,
     end_at_once,
     fail,
-    fail_in_a_task,
     fake_network,
     serve,
     serve_then,
 )
 from lease_keepers import two_keepers
 from postgres_server import PostgresServer
-from waiting import SECONDS, wait_until_async
+from waiting import wait_until_async
 
 FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
 
@@ -261,16 +257,6 @@ async def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
 
 
 @on_bench
-async def test_an_error_in_a_task_of_the_library_stops_nothing(bench: Bench, server: FakeServer):
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, context: None)
-    server.behaviours = [fail_in_a_task(server.ended)]
-    runner = bench.start()
-    await until(runner, "connected")
-    await wait_until_async("the end of that task", lambda: len(server.ended) == 1)
-    assert (await until(runner, "connected")).starts == 1
-
-
-@on_bench
 async def test_a_bridge_that_fails_again_and_again_disturbs_no_other(bench: Bench, server: FakeServer):
     other = BridgeSettings("second", "fake", fields={"server": "localhost"})
     server.behaviours = [serve, fail(RuntimeError("again"))]
@@ -324,33 +310,6 @@ async def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_re
     }
 
 
-def test_two_reloads_at_once_read_the_settings_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    read = app.read_settings
-    steps: list[str] = []
-
-    with companion_thread(tmp_path) as found:
-        companion = found.app
-        reload = companion.bridges.reload
-
-        def read_counted(*values: Any) -> Any:
-            steps.append("read")
-            return read(*values)
-
-        async def reload_slowly(bridges: Any) -> None:
-            for _ in range(100):
-                await asyncio.sleep(0)
-            await reload(bridges)
-            steps.append("done")
-
-        monkeypatch.setattr(app, "read_settings", read_counted)
-        monkeypatch.setattr(companion.bridges, "reload", reload_slowly)
-        with ThreadPoolExecutor(2) as pool:
-            post = functools.partial(httpx.post, timeout=SECONDS)
-            answers = list(pool.map(post, [f"{found.web.url}/v1/bridges/reload"] * 2))
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert steps == ["read", "done"] * 2
-
-
 @on_bench
 async def test_what_is_kept_of_a_bridge_goes_with_it(bench: Bench, server: FakeServer):
     other = BridgeSettings("other", "fake", fields={"server": "b"})
@@ -388,14 +347,6 @@ async def test_a_reload_with_a_wrong_setting_changes_nothing(bench: Bench, serve
 
 
 @on_bench
-async def test_a_bridge_that_is_off_is_not_started(bench: Bench, server: FakeServer):
-    runner = bench.start(BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}))
-    await until(runner, "off")
-    await runner.reload((BridgeSettings("fake", "fake", is_on=False, fields={"server": "localhost"}),))
-    assert server.connections == [] and runner.problems() == []
-
-
-@on_bench
 async def test_of_two_processes_one_runs_a_bridge_and_the_other_takes_over(
     bench: Bench, tmp_path: Path, server: FakeServer, postgres: PostgresServer
 ):
@@ -422,10 +373,3 @@ async def test_a_bridge_whose_lease_is_lost_ends_and_comes_back_with_the_lease(b
     assert (await until(runner, "elsewhere")).problem == ""
     lease.set_held(True)
     await until(runner, "connected")
-
-
-@on_bench
-async def test_without_a_bridge_there_is_no_task(bench: Bench):
-    runner = BridgeRunner((), bench.secrets, bench.engine, bench.supervisor, Lease)
-    runner.start()
-    assert runner.statuses() == [] and bench.supervisor.statuses() == []

@@ -10,14 +10,11 @@ import pytest
 
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import MOST_BRIDGES, BridgeSettings, PeopleSettings, read_bridges
-from engram_host.companion.bridges.configured import check_bridge, complete_values, redact_values
-from engram_host.companion.bridges.kinds import KINDS
+from engram_host.companion.bridges.kinds import KINDS, check_bridge, complete_values, redact_values
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import read_settings
 from engram_host.companion.settings_reader import read_section
 from one_case import in_one_case
-
-MATRIX = {"server": "https://matrix.example.org", "account": "@kitchen:example.org"}
 
 
 def refused(call, *words) -> str:
@@ -27,23 +24,11 @@ def refused(call, *words) -> str:
     return caught.value.name
 
 
-def test_without_a_table_there_is_no_bridge_and_strangers_get_a_code(tmp_path: Path):
-    settings = read_settings(tmp_path, {}, {})
-    assert settings.bridges == () and settings.people == PeopleSettings("pairing", "", 10)
-
-
 def test_a_second_irc_server_is_refused_since_an_account_there_would_pass_for_the_first_ones():
     libera = {"network": "irc", "server": "irc.libera.chat:6697"}
     assert refused(read_bridges, {"libera": libera, "other": {**libera, "server": "irc.example.org"}}) == (
         "bridges.other.server"
     )
-
-
-def test_two_nicknames_on_one_irc_server_and_two_servers_of_other_networks_are_taken():
-    first = {"network": "irc", "server": "irc.libera.chat:6697"}
-    second = {"network": "irc", "server": "IRC.libera.chat:6697", "nickname": "garden"}
-    elsewhere = {"network": "matrix", "server": "https://example.net"}
-    assert len(read_bridges({"a": first, "b": second, "matrix": MATRIX, "m2": elsewhere})) == 4
 
 
 def test_a_bridge_is_its_networks_unless_it_names_another(tmp_path: Path):
@@ -86,23 +71,10 @@ def test_what_are_no_bridges_or_too_many_is_refused(tables):
     assert refused(read_bridges, tables) == "bridges"
 
 
-@in_one_case("policy", ["pairing", "allowlist", "off"])
-def test_every_other_policy_needs_no_star(policy):
-    assert read_bridges({"irc": {"policy": policy}})[0].policy == policy
-
-
 def test_everybody_may_talk_only_where_a_star_says_so():
     assert read_bridges({"irc": {"policy": "open", "allow": "*"}})[0].policy == "open"
     assert refused(read_section, PeopleSettings, "people", {"policy": "open"}, {}) == "people.policy"
     assert read_section(PeopleSettings, "people", {}, {"ENGRAM_PEOPLE_POLICY": "open", "ENGRAM_PEOPLE_ALLOW": "*"})
-
-
-def test_a_network_that_there_is_not_is_refused():
-    assert refused(check_bridge, BridgeSettings("pigeon", "pigeon")) == "bridges.pigeon.network"
-
-
-def test_a_setting_of_another_network_is_refused():
-    assert refused(check_bridge, BridgeSettings("m", "matrix", fields={"rooms": "a"})) == "bridges.m.rooms"
 
 
 @in_one_case(
@@ -114,13 +86,6 @@ def test_a_secret_in_companion_toml_is_refused_and_not_shown(network, field):
         check_bridge(BridgeSettings(network, network, fields={field: "hunter2"}))
     assert caught.value.name == f"bridges.{network}.{field}"
     assert "hunter2" not in str(caught.value) and f"`engram bridge add {network}`" in str(caught.value)
-
-
-def test_values_are_the_fields_with_defaults_and_secrets(tmp_path: Path):
-    secrets = SecretStore(tmp_path, {})
-    secrets.keep("bridges.matrix.password", "open sesame")
-    values = complete_values(BridgeSettings("matrix", "matrix", fields=MATRIX), secrets)
-    assert values == {**MATRIX, "password": "open sesame", "token": ""}
 
 
 def test_what_is_missing_is_named_with_the_command_that_asks_for_it(tmp_path: Path):
@@ -223,8 +188,3 @@ def test_a_keyring_that_cannot_be_used_is_named(tmp_path: Path, system_keyring: 
     for call in (lambda: secrets.find("a.b", in_keyring=True), lambda: secrets.keep("a.b", "c", in_keyring=True)):
         with pytest.raises(SettingError, match="KeyringLocked"):
             call()
-
-
-def test_the_keyring_is_asked_only_where_the_settings_say_so(tmp_path: Path, system_keyring: Keyring):
-    system_keyring.fails = True
-    assert SecretStore(tmp_path, {}).find("bridges.irc.password") == ""

@@ -3,20 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from bridged_house import OPEN, House, Unwatched, in_house, living
+from bridged_house import OPEN, House, Unwatched, in_house
 from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.conversations import bridge_engine
 from engram_host.companion.conversations.bridge_engine import message_id
 from engram_host.companion.errors import TooManyWaiting, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import deliveries
 from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
-from faulty_network import FaultyNetwork
 from waiting import wait_until_async
 
 Open = Callable[[], CompanionStore]
@@ -129,12 +126,6 @@ def test_a_push_goes_to_the_chat_where_its_board_was_asked_last(kitchen: Compani
     assert kitchen.deliveries.add_pushes(["home", "work"], NOW) == ([], [])
 
 
-def test_an_erased_board_takes_what_it_owes_along(kitchen: CompanionStore):
-    add(kitchen, "a")
-    kitchen.removal.erase_board("kitchen")
-    assert numbers(kitchen) == []
-
-
 def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
     add(kitchen, "a")
     kitchen.deliveries.save_bridge_mark("home", "s1")
@@ -228,56 +219,3 @@ async def test_nothing_is_left_of_a_chat_that_was_answered(house: House):
     lanes = house.host._lanes
     await wait_until_async("all tasks ended", lambda: not (house.host._tasks._tasks or lanes._tasks._tasks))
     assert not lanes._lanes and not lanes._outlets and not lanes._numbers and not lanes._calls._tasks
-
-
-class JumpingLoop(asyncio.SelectorEventLoop):
-    """An event loop whose time jumps to the next timer whenever nothing else is to do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._ahead = 0.0
-        self._working = 0
-
-    def time(self) -> float:
-        return super().time() + self._ahead
-
-    def run_in_executor(self, executor, func, *args):  # pyright: ignore[reportIncompatibleMethodOverride]
-        self._working += 1
-        future = super().run_in_executor(executor, func, *args)
-        future.add_done_callback(self._on_worked)
-        return future
-
-    def _on_worked(self, _future: object) -> None:
-        self._working -= 1
-
-    def _run_once(self) -> None:
-        scheduled = [timer.when() for timer in self._scheduled if not timer.cancelled()]  # pyright: ignore
-        if not self._ready and not self._working and scheduled:  # pyright: ignore
-            self._ahead += max(0.0, min(scheduled) - self.time())
-        super()._run_once()  # pyright: ignore
-
-
-def test_an_idle_engine_looks_at_the_database_once_a_minute(open_store: Open):
-    """For what another process was told by boards; a network is not called at all, and there is no other timer."""
-
-    async def work() -> None:
-        network = FaultyNetwork()
-        async with living(open_store, network, boards=()) as house:
-            database = house.store.database
-            calls = 0
-
-            def counting(call: Callable[[Any], Any]) -> Callable[[Any], Any]:
-                def counted(work: Any) -> Any:
-                    nonlocal calls
-                    calls += 1
-                    return call(work)
-
-                return counted
-
-            for name in ("read", "write"):
-                setattr(database, name, counting(getattr(database, name)))
-            await asyncio.sleep(3600)
-            assert calls <= 3600 / bridge_engine.LOOK_SECONDS + 2 and network.calls == 0
-
-    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-        runner.run(work())

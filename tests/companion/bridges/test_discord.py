@@ -18,8 +18,6 @@ from engram_host.companion.conversations.chat_messages import keepable
 from recording_host import RecordingHost
 from waiting import wait_until_async
 
-CREATE = "POST channels messages"
-
 
 async def caught_up(server: DiscordServer, host: RecordingHost) -> None:
     """Wait until the bridge has looked for what came while it was away: then it keeps its mark."""

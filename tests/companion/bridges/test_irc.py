@@ -214,12 +214,6 @@ async def test_a_nickname_in_use_gets_an_underscore_and_comes_back_when_it_is_fr
     await ann.close()
 
 
-@on_ngircd
-async def test_a_server_without_tls_is_signed_in_to_where_that_is_asked_for(server):
-    plain = made("irc", server.settings, server=f"127.0.0.1:{server.plain_port}", tls="off")
-    assert await plain.check() == "engram"
-
-
 @in_one_case("password", ["Tea-at-4", "x" * 291])
 @asynchronous
 async def test_sasl_signs_in_with_the_account(tmp_path: Path, password: str):
@@ -303,33 +297,6 @@ async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server, hos
 
 
 # --- breaks
-
-
-@on_ngircd
-async def test_a_server_that_falls_silent_is_noticed(server, host, monkeypatch):
-    monkeypatch.setattr(irc_session, "SILENCE_SECONDS", 0.05)
-    async with (
-        CutProxy(server.port) as proxy,
-        running(made("irc", server.settings, server=f"127.0.0.1:{proxy.port}"), host) as task,
-    ):
-        monkeypatch.setattr(irc_session, "ANSWER_SECONDS", 0.5)  # signing in may take longer
-        proxy.fall_silent()
-        await asyncio.wait([task])
-        with pytest.raises(NetworkAway, match="broke"):
-            await task
-
-
-@on_ngircd
-async def test_whoever_throws_the_account_out_of_a_channel_ends_the_connection(server, host):
-    ann = await server.peer("ann")
-    ann.client.send("JOIN #own")
-    await ann.client.wait_for_line("JOIN :#own")
-    async with running(made("irc", server.settings, channels="#own"), host) as task:
-        ann.client.send("KICK #own engram")
-        await asyncio.wait([task])
-        with pytest.raises(NetworkAway, match="removed from #own"):
-            await task
-    await ann.close()
 
 
 @on_ngircd

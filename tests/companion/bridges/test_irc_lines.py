@@ -50,13 +50,6 @@ def test_lines_are_short_enough_and_have_all_words(text: str, most: int):
     assert "".join("".join(lines).split()) == "".join(kept.split())
 
 
-def test_lines_are_parted_between_words():
-    assert lines_of("one two three four", 9) == ["one two", "three", "four"]
-    assert lines_of("one two", 3) == ["one", "two"]
-    assert lines_of("abcdefgh", 3) == ["abc", "def", "gh"]
-    assert lines_of("\u6f22\u6f22\u6f22", 7) == ["\u6f22\u6f22", "\u6f22"]
-
-
 def test_a_long_nickname_and_channel_leave_less_room_for_text():
     assert room_for("engram", "#home") == 400
     nickname, channel = "n" * 30, "#" + "c" * 63
@@ -96,8 +89,3 @@ def test_five_lines_go_at_once_and_then_one_each_two_seconds():
     assert bucket.delay() == 2
     now[0] += 1000
     assert [bucket.delay() for _ in range(6)] == [0, 0, 0, 0, 0, 2]
-
-
-def test_without_a_pause_all_lines_go_at_once():
-    bucket = TokenBucket(5, 0.0, lambda: 100.0)
-    assert {bucket.delay() for _ in range(100)} == {0}

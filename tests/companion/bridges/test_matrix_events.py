@@ -77,20 +77,9 @@ def test_what_is_no_id_of_an_event_is_not_replied_to(named: str):
     assert matrix_events.replied_to(reply("hello", to=named)) == ""
 
 
-def test_in_a_thread_the_event_before_is_not_replied_to():
-    relation = {"rel_type": "m.thread", "event_id": "$root", "m.in_reply_to": {"event_id": "$last"}}
-    falling_back = message("hello", **{"m.relates_to": {**relation, "is_falling_back": True}})
-    assert (matrix_events.thread_of(falling_back), matrix_events.replied_to(falling_back)) == ("$root", "")
-    assert matrix_events.replied_to(message("hello", **{"m.relates_to": relation})) == "$last"
-
-
 @in_one_case("kind", ["m.notice", "m.key.verification.request", "m.unknown", None, ["m.text"]])
 def test_what_a_bot_or_a_client_says_by_itself_is_no_message(kind):
     assert not matrix_events.is_spoken(message("hello", msgtype=kind))
-
-
-def test_an_edit_is_no_message():
-    assert not matrix_events.is_spoken(message("* hello", **{"m.relates_to": {"rel_type": "m.replace"}}))
 
 
 def edit(of: str, body: str, **content: Any) -> dict[str, Any]:
@@ -149,12 +138,6 @@ def test_the_body_of_a_file_is_its_caption_only_beside_another_file_name(content
     assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("photo", name, 9),)
 
 
-@in_one_case("size", [True, -1, 1.5, "9", None, 1 << 70])
-def test_a_size_that_is_none_is_not_known(size):
-    event = message(msgtype="m.file", info={"size": size})
-    assert matrix_events.attachments_of(event, lambda address: None) == (Attachment("file"),)
-
-
 @in_one_case(
     "event, is_named",
     [
@@ -169,11 +152,6 @@ def test_a_size_that_is_none_is_not_known(size):
 )
 def test_whom_a_message_mentions_is_what_its_client_says_else_what_its_words_say(event, is_named):
     assert matrix_events.names(event, ACCOUNT) is is_named
-
-
-def test_an_account_without_a_name_is_not_found_in_every_text():
-    assert not matrix_events.names(message("hello"), Account(ACCOUNT.id))
-    assert matrix_events.words_to(message("hello"), Account(ACCOUNT.id)) == "hello"
 
 
 @in_one_case("is_marked", [True, False])

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bridge_run import asynchronous, bridged, made, running
+from bridge_run import bridged, made, running
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
@@ -19,7 +19,6 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.matrix import client as matrix_client
 from engram_host.companion.bridges.network import Chat
 from fake_server.threads import LoopThread
 from one_case import in_one_case
@@ -178,15 +177,6 @@ async def test_a_sign_in_that_fails_says_whether_trying_again_helps(server: Fail
         assert SECRET not in str(failed.value)
 
 
-@asynchronous
-async def test_an_address_where_nobody_listens_is_a_network_that_is_away():
-    network = made("matrix", FailingServer().settings)
-    with pytest.raises(NetworkAway):
-        await network.check()
-    with pytest.raises(SendFailed):
-        await network.send(CHAT, "hello", "key-1")
-
-
 @in_one_case("look", [CUT, (502, "<html>"), (200, "[]"), (429, refusal("M_LIMIT_EXCEEDED"))])
 @on_failing
 async def test_a_look_that_fails_ends_the_run(server: FailingServer, look):
@@ -209,14 +199,6 @@ async def test_a_session_that_the_homeserver_ends_is_begun_again_where_there_is_
         server.cut()
         with pytest.raises(error):
             await task
-
-
-@on_failing
-async def test_a_homeserver_that_never_answers_is_away(server: FailingServer, monkeypatch):
-    monkeypatch.setattr(matrix_client, "FIRST_LOOK_SECONDS", 0.2)
-    server.answers["sync"] = HANG
-    with pytest.raises(NetworkAway):
-        await made("matrix", server.settings).run(RecordingHost())
 
 
 @on_failing

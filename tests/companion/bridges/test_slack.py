@@ -20,9 +20,6 @@ from recording_host import RecordingHost
 from slack_fake import SlackServer
 from waiting import wait_until_async
 
-POST = "chat.postMessage"
-
-
 # --- what comes in
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engram.text import cutting
 from engram.text.cutting import fence_of, open_fence
-from engram_host.companion.bridges.network import Features, characters, utf8_bytes, utf16_units
+from engram_host.companion.bridges.network import Features, utf8_bytes, utf16_units
 from engram_host.companion.conversations.delivery import MOST_BYTES, NOTHING, AnswerText
 from engram_host.companion.conversations.display import LEFT_OUT, Part, next_part, text_between
 from engram_host.companion.types import Piece, PieceKind
@@ -31,7 +31,7 @@ TEXTS = st.lists(st.sampled_from(LINES), max_size=60).map("\n".join)
 FEATURES = st.builds(
     Features,
     st.integers(140, 400),
-    st.sampled_from([characters, utf16_units, utf8_bytes]),
+    st.sampled_from([len, utf16_units, utf8_bytes]),
     st.sampled_from([None, 1.0]),
 )
 
@@ -162,10 +162,6 @@ PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [
 @in_one_case("pieces, shown_as", PIECES)
 def test_pieces_become_one_text(pieces: list[tuple[PieceKind, str]], shown_as: str):
     assert answer(*pieces) == shown_as
-
-
-def test_the_end_of_an_answer_may_have_a_tail():
-    assert answer(("line", "/help"), tail="/board") == "/help\n/board"
 
 
 def test_a_very_long_answer_is_cut_and_says_so():

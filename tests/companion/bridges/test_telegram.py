@@ -7,7 +7,6 @@ from bridge_run import on
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.telegram import bridge as telegram
 from engram_host.companion.conversations.chat_messages import keepable
-from recording_host import MENU
 from telegram_server import TelegramServer
 
 # --- what comes in
@@ -170,12 +169,6 @@ async def test_a_message_is_edited_and_an_edit_that_changes_nothing_is_none(serv
     await network.edit(chat, sent, "one two")
     shown = await ann.wait_for("one two")
     assert (shown.id, shown.edits) == (sent, 1)
-
-
-@on("telegram")
-async def test_the_menu_of_commands_is_set(server, network):
-    shown = [(entry["command"], entry["description"]) for entry in server.fake.people.menu()]
-    assert shown == [(command.name, command.description) for command in MENU]
 
 
 # --- what goes wrong

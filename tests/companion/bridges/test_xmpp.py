@@ -46,18 +46,7 @@ async def test_after_a_stanza_that_cannot_be_read_the_next_one_comes(network, ho
     assert [message.text for message in host.received] == ["hello there"]
 
 
-@on("xmpp")
-async def test_whoever_wants_to_see_the_account_is_let(network, ann):
-    ann.subscribe()
-    await wait_until_async("seen", lambda: ann.sees_bridge)
-
-
 # --- signing in, and the end
-
-
-@on("xmpp")
-async def test_direct_tls_is_found_where_a_port_speaks_it(server):
-    assert await made("xmpp", server.settings, server=f"127.0.0.1:{server.direct_port}").check() == ACCOUNT
 
 
 @on("xmpp")
@@ -121,15 +110,6 @@ async def test_a_server_that_falls_silent_is_noticed(server, host, monkeypatch):
             await asyncio.wait([task])
             with pytest.raises(NetworkAway):
                 await task
-
-
-@on("xmpp")
-async def test_a_server_that_has_not_kept_the_session_ends_the_run(server, network, task):
-    server.kill()
-    server.start()  # before the bridge can notice
-    await asyncio.wait([task])
-    with pytest.raises(NetworkAway, match="not kept the session"):
-        await task
 
 
 @on("xmpp")

@@ -124,12 +124,6 @@ def test_the_senders_lasting_id_goes_before_the_servers_and_the_streams():
     ] == ["o1", "s1", "m1", "m1"]
 
 
-def test_a_long_id_is_shortened_and_stays_the_same():
-    first, again = private("<body>hi</body>", own_id="x" * 9000), private("<body>hi</body>", own_id="x" * 9000)
-    assert first.id == again.id
-    assert len(first.id) <= 256
-
-
 def test_messages_without_any_id_and_of_two_people_of_a_room_are_two():
     assert private("<body>yes</body>", own_id="").id != private("<body>yes</body>", own_id="").id
     room = Room("engram")
@@ -225,17 +219,6 @@ def test_of_many_links_the_first_are_files():
     links = [f"aesgcm://a.test/{number}.jpg" for number in range(20)]
     found = private(f"<body>{' '.join(links * 2)}</body>")
     assert [each.name for each in found.attachments] == [f"{number}.jpg" for number in range(stanzas.MOST_LINKS)]
-
-
-@in_one_case("inside", ["", "<body> </body>", "<subject>news</subject>", "<body></body>"])
-def test_nothing_said_is_no_message(inside: str):
-    assert private(inside) is None
-
-
-@in_one_case("stamp", ["yesterday", "", "99999-01-01T00:00:00Z"])
-def test_a_time_that_is_none_is_left_out(stamp: str):
-    found = private(f"<body>hi</body><delay xmlns='urn:xmpp:delay' from='engram.test' stamp='{stamp}'/>")
-    assert found.at == 0
 
 
 @in_one_case("stated_by", ["", "ann@engram.test", "evil.test", "rooms.engram.test.evil"])

@@ -203,16 +203,6 @@ def test_the_board_decides_who_may_be_spoken_for(store: CompanionStore, mode: st
     play(work)
 
 
-def test_a_board_that_takes_no_messages_is_given_none(store: CompanionStore):
-    async def work() -> None:
-        async with talking(store, mode="off") as (service, board):
-            await service.say("kitchen", Said("a", "ann", "hi"))
-            await asyncio.sleep(0)
-            assert board.way.sent == [] and (await service.find("kitchen", "a")).state == "waiting"
-
-    play(work)
-
-
 def test_somebody_who_waits_is_told_that_the_board_is_away(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
 
@@ -256,27 +246,6 @@ def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_
             assert told.count(sentence) == 1 and set(told[told.index(sentence) + 1 :]) <= {queued}
             found = await service.find("kitchen", "a")
             assert (found.state, found.begun, found.unnamed) == ("done", 1, 0)
-
-    play(work)
-
-
-def test_somebody_whose_message_waits_for_its_turn_on_the_board_is_told_so(
-    store: CompanionStore, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
-    monkeypatch.setattr(conversations, "HEARD_SECONDS", 1 << 40)
-
-    async def work() -> None:
-        async with talking(store) as (service, board):
-            board.has_room.clear()
-            await service.say("kitchen", Said("a", "ann", "hi"))
-            await wait_until_async(
-                "the board has said that it has it", lambda: store.conversations.conversation("kitchen", "a").begun
-            )
-            told = [event async for event in _until_told(service.follow("kitchen", "a"))]
-            assert told[-1] == "kitchen has other messages to answer first; this one is kept until it is its turn."
-            board.has_room.set()
-            assert (await answer(service, "a"))[:2] == ("done", "You said hi.")
 
     play(work)
 

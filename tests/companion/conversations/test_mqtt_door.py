@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import json
-import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from device_tokens import make_tokens
 from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
 from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
-from sending import Sent
 from waiting import SECONDS, wait_until
 
 HAS_MICROPYTHON = get_micropython.usable(get_micropython.HOME / "64", 64)
@@ -37,13 +35,6 @@ async def said(client: aiomqtt.Client, **message: Any) -> list[dict[str, Any]]:
     """What is published after a message, until its end."""
     await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
     return await heard(client)
-
-
-async def one(client: aiomqtt.Client) -> list[dict[str, Any]]:
-    """What is published next."""
-    answer = await anext(aiter(client.messages))
-    assert isinstance(answer.payload, bytes) and not answer.retain
-    return [json.loads(answer.payload)]
 
 
 async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
@@ -94,53 +85,6 @@ def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
     asyncio.run(work())
 
 
-def test_a_program_gets_what_a_board_begins_to_say_and_a_later_one_does_not(kitchen: tuple[Companion, int]):
-    companion, port = kitchen
-    hall = Sent(companion.posted, "hall")
-    hall.hello()
-
-    def push(number: int) -> None:
-        hall.ask("push", mid=f"push:1:t{number}", room="phone", text=f"reminder {number}")
-
-    async def hear(client: aiomqtt.Client, number: int) -> dict[str, Any]:
-        await client.subscribe("engram/v1/hall/chat/out", qos=1)
-        await asyncio.to_thread(push, number)
-        return (await one(client))[0]
-
-    async def work() -> None:
-        async with program(port) as client:
-            told = await hear(client, 1)
-            assert told["push"] == "push:1:t1" and abs(told["at"] - time.time()) < SECONDS
-            assert (told["room"], told["text"]) == ("phone", "reminder 1")
-        async with program(port) as client:
-            assert (await hear(client, 2))["text"] == "reminder 2", "no message is retained"
-
-    asyncio.run(work())
-
-
-def test_a_program_gets_its_answer_after_the_companion_was_killed_without_asking_again(
-    peers: tuple[Companion, int, BoardProcess],
-):
-    companion, port, board = peers
-
-    async def work() -> None:
-        board.kill()
-        async with program(port) as client:
-            message = {"id": "1", "text": "remember that my bike is green", "principal": "ann"}
-            await client.publish("engram/v1/kitchen/chat/in", json.dumps(message), qos=1)
-            answer = await anext(aiter(client.messages))
-            assert json.loads(bytes(answer.payload)) == {"id": "1", "state": "waiting"}  # type: ignore[arg-type]
-        companion.kill()
-        companion.start()
-        async with program(port) as client:
-            board.start()
-            found = await heard(client)
-            assert found[-1] == {"id": "1", "end": "done"}
-            assert "bike" in "".join(each["text"] for each in found if each.get("kind") == "text")
-
-    asyncio.run(work())
-
-
 # --- who may use it
 
 
@@ -164,6 +108,7 @@ def test_the_files_for_mosquitto_have_a_user_for_programs_where_they_may_talk(tm
     b'{"text":"x","command":"/y","principal":"ann"}', b'{"text":"x","principal":"ann","more":1}',
     b'{"text":"x","principal":"ann","id":""}', b'{"text":"x","principal":"ann","id":"a b"}',
     b'{"text":"x","principal":"ann","group":1}', b'{"cancel":""}',
+    b'{"text":"x","principal":"a","sender":"signal:1"}', b'{"text":"x","sender":"signal:1","group":true}',
 ])  # fmt: skip
 def test_what_is_no_message_is_refused_in_a_sentence(data: bytes):
     with pytest.raises(DoorRefused) as refused:

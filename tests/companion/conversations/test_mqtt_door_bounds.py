@@ -2,14 +2,12 @@
 
 import asyncio
 import time
-from typing import Any
 
 import pytest
 
 from door_program import Program
 from engram_host.companion.conversations import mqtt_door
 from engram_host.companion.conversations.service import DOOR_IDS
-from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations.table import Reply
 from engram_host.companion.types import ConversationLimits, Said, Sender
@@ -47,21 +45,6 @@ def test_a_message_beyond_the_bound_is_refused_with_what_to_do(program: Program,
         for number in range(2):
             await program.hears(id=str(number), state="waiting")
         assert len(await asyncio.to_thread(program.store.conversations.conversations, "kitchen", 10)) == 2
-
-    program.play(work)
-
-
-def test_a_cancel_gets_through_while_as_many_answers_are_passed_on_as_may_be(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(mqtt_door, "MOST_AT_WORK", 1)
-    program.start()
-
-    async def work() -> None:
-        program.send(id="0", text="hi", principal="ann")
-        await program.hears(id="0", state="waiting")
-        program.send(cancel="0")
-        await program.hears(id="0", end="cancelled")
 
     program.play(work)
 
@@ -136,25 +119,5 @@ def test_after_a_start_nothing_is_published_of_what_others_said(program: Program
         await program.restart()
         await program.hears(id="mine", state="waiting")
         assert {each["id"] for each in program.heard} == {"mine"}
-
-    program.play(work)
-
-
-def test_after_a_start_with_a_database_that_cannot_be_used_the_answers_come_later(
-    program: Program, monkeypatch: pytest.MonkeyPatch
-):
-    say(program.store, DOOR_IDS + "7")
-    find, failures = program.store.conversations.unfinished_conversations, [StoreUnavailable("it is away.")]
-
-    def fails_once(*arguments: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return find(*arguments)
-
-    monkeypatch.setattr(program.store.conversations, "unfinished_conversations", fails_once)
-
-    async def work() -> None:
-        await program.restart()
-        await program.hears(id="7", state="waiting")
 
     program.play(work)

@@ -9,7 +9,6 @@ from door_program import Program
 from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.service import DOOR_IDS
-from engram_host.companion.store.bridges.people import CODE_SECONDS
 from engram_host.companion.types import Said
 from one_case import in_one_case
 from waiting import wait_until_async
@@ -39,27 +38,6 @@ def test_a_stranger_is_given_a_code_and_talks_once_it_is_approved(program: Progr
         await program.people.approve(code[1], "ann")
         assert await asks(program, "3") == {"id": "3", "state": "waiting"}
         assert said(program) == [Said(f"{DOOR_IDS}3", "ann", "hi", "signal 4711")]
-
-    program.play(work)
-
-
-CODE = re.compile(r"Your code is ([A-Z2-9]{8})")
-
-
-async def settles(program: Program) -> None:
-    """Wait until the door is done with what it was given."""
-    tasks = program.door._answers._tasks  # pyright: ignore[reportPrivateUsage]
-    await wait_until_async("the door is idle", lambda: not tasks)
-
-
-def test_a_stranger_whose_code_is_no_longer_valid_is_given_a_new_one(program: Program):
-    async def work() -> None:
-        first = CODE.search((await asks(program, "1"))["problem"])
-        await settles(program)
-        program.now += CODE_SECONDS + 1
-        second = CODE.search((await asks(program, "2"))["problem"])
-        assert first and second and first[1] != second[1]
-        assert [each.code for each in await program.people.waiting()] == [second[1]]
 
     program.play(work)
 
@@ -110,16 +88,6 @@ def test_messages_beyond_the_rate_are_refused_once_and_ignored_from_then_on(prog
     program.play(work)
 
 
-def test_a_message_that_the_board_has_no_room_for_does_not_count(program: Program):
-    async def work() -> None:
-        program.people.set_rules(AdmissionRules(rate=1))
-        await program.people.approve(ANN)
-        assert "must have 1 to 8000" in (await asks(program, "1", text="x" * 8001))["problem"]
-        assert await asks(program, "2") == {"id": "2", "state": "waiting"}
-
-    program.play(work)
-
-
 def test_a_message_is_the_same_one_when_its_sender_has_another_principal_meanwhile(program: Program):
     async def work() -> None:
         await program.people.approve(ANN)
@@ -151,25 +119,10 @@ def test_a_principal_that_a_program_vouches_for_needs_no_approval_unless_it_is_b
     program.play(work)
 
 
-def test_no_sender_of_a_group_is_taken_without_its_room(program: Program):
-    async def work() -> None:
-        program.send(id="1", text="hi", sender=ANN, group=True)
-        await program.hears(id=None, problem="a group has a room: the network's own id of it.")
-        assert said(program) == []
-
-    program.play(work)
-
-
 @in_one_case("sender", ["4711", "signal:", ":4711", "signal:a b", "signal:" + "x" * 100])
 def test_a_sender_is_a_network_and_an_id(sender: str):
     with pytest.raises(DoorRefused, match="a sender is a network and its own id of them"):
         parse(f'{{"text": "x", "sender": {sender!r}}}'.replace("'", '"').encode())
-
-
-def test_a_message_names_a_principal_or_a_sender_and_not_both():
-    for who in ("", '"principal": "ann", "sender": "signal:1",'):
-        with pytest.raises(DoorRefused, match="either principal or sender"):
-            parse(f'{{{who} "text": "x"}}'.encode())
 
 
 def test_a_relay_says_whose_words_a_message_has_and_what_it_corrects(program: Program):

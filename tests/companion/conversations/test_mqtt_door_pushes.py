@@ -1,7 +1,5 @@
 """What boards begin to say is published for programs: once while the companion runs, the rest after an outage."""
 
-from typing import Any
-
 import pytest
 
 from door_program import Program
@@ -157,24 +155,6 @@ def test_the_groups_that_are_known_to_be_closed_are_bounded(store: CompanionStor
         store.people.set_group(f"signal:{name}", "always")
         store.people.set_group(f"signal:{name}", "off")
     assert sorted(store.people.silenced_refs()) == ["signal:c", "signal:d"]
-
-
-def test_a_database_that_cannot_be_used_ends_nothing(program: Program, monkeypatch: pytest.MonkeyPatch):
-    find, failures = program.store.conversations.pushes_for_programs, [StoreUnavailable("it is away.")] * 2
-
-    def fails_twice(*arguments: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return find(*arguments)
-
-    async def work() -> None:
-        program.resume()
-        await is_open(program)
-        monkeypatch.setattr(program.store.conversations, "pushes_for_programs", fails_twice)
-        push(program, 1)
-        await wait_until_async("it is heard", lambda: pushes(program) == ["push:7:t1"])
-
-    program.play(work)
 
 
 def test_what_another_process_took_is_found_by_looking(program: Program, monkeypatch: pytest.MonkeyPatch):

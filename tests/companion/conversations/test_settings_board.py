@@ -66,11 +66,3 @@ def _is_open(companion: Companion) -> bool:
     return any(
         each["message"]["state"] not in ("done", "cancelled", "undeliverable") for each in shown(companion)["recent"]
     )
-
-
-def test_a_board_that_does_not_allow_it_says_what_its_owner_has_to_set(companion: Companion, tmp_path: Path):
-    with BoardProcess(tmp_path / "board", companion.url, "pantry"):
-        wait_until("it is known", lambda: companion.client.get("/v1/devices/pantry").status_code == 200)
-        assert "/setting companion.chat owner" in str(
-            change(companion, "llm.retries", "7", "pantry")["answer"]["problems"]
-        )

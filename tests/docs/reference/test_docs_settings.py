@@ -8,8 +8,7 @@ from dataclasses import fields
 from engram.config import SECRETS, SETTINGS, Config
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import PeopleSettings
-from engram_host.companion.bridges.configured import secret_name
-from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind
+from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind, secret_name
 from engram_host.companion.gateway import api_key
 from engram_host.root_certificates import ROOTS
 from one_case import in_one_case

@@ -130,20 +130,6 @@ async def cancel_itself(host: BridgeHost) -> None:
     await asyncio.sleep(0)
 
 
-def fail_in_a_task(ended: list[object]) -> Behaviour:
-    """Be connected, and raise in a task of the library's own, of which nobody reads the end; what is `ended` then."""
-
-    async def raise_later() -> None:
-        raise RuntimeError("a task of the library's own")
-
-    async def behave(host: BridgeHost) -> None:
-        host.connected("engram@fake")
-        asyncio.create_task(raise_later()).add_done_callback(lambda task: ended.append(id(task)))
-        await asyncio.get_running_loop().create_future()
-
-    return behave
-
-
 class Stubborn:
     """A connection that does not end when it is cancelled, before `may_end` is set."""
 

@@ -4,13 +4,15 @@ A running companion applies each change at once.
 """
 
 import asyncio
+import getpass
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled
+from engram_host.cli.exit_status import CommandError, NotFound, NotInstalled, WrongUsage
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
 from engram_host.companion.bridge_settings import (
     MOST_BRIDGES,
@@ -23,9 +25,10 @@ from engram_host.companion.bridge_settings import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from engram_host.companion.bridges.kinds import NetworkKind
+    from engram_host.companion.bridges.kinds import BridgeField, NetworkKind
 
 CHECK_SECONDS = 60.0
+_MOST_INPUT = 64 * 4096
 
 app = typer.Typer(help="Let people talk to boards from IM networks.", no_args_is_help=True)
 
@@ -56,10 +59,9 @@ def add(
 
     Example: echo "token=123:abc" | engram bridge add telegram
     """
-    from engram_host.cli.bridges.asking import collect_values
     from engram_host.cli.bridges.toml_file import put_bridge
     from engram_host.companion.auth.secrets import SecretStore
-    from engram_host.companion.bridges.configured import check_bridge, secret_name
+    from engram_host.companion.bridges.kinds import check_bridge, secret_name
     from engram_host.companion.settings import make_folder
 
     name = check_bridge_name(name or network)
@@ -69,7 +71,7 @@ def add(
     _load(kind)
     if kind.hint:
         typer.echo(kind.hint, err=True)
-    values = collect_values(kind, given or [])
+    values = _collect_values(kind, given or [])
     hidden = {field.name for field in kind.fields if field.is_secret}
     shown = {key: value for key, value in values.items() if key not in hidden}
     settings = read_bridges({name: table | shown})[0]
@@ -116,8 +118,7 @@ def remove(context: Context, name: Name) -> None:
     """
     from engram_host.cli.bridges.toml_file import drop_bridge
     from engram_host.companion.auth.secrets import SecretStore
-    from engram_host.companion.bridges.configured import secret_name
-    from engram_host.companion.bridges.kinds import KINDS
+    from engram_host.companion.bridges.kinds import KINDS, secret_name
 
     settings = _bridge(context.home, name)
     drop_bridge(context.home, name)
@@ -184,8 +185,8 @@ def _load(kind: "NetworkKind") -> None:
 
 def _sign_in(kind: "NetworkKind", values: "Mapping[str, str]") -> str:
     """Return the account's own name; raises CommandError."""
-    from engram_host.companion.bridges.configured import check_account
     from engram_host.companion.bridges.errors import BridgeError
+    from engram_host.companion.bridges.kinds import check_account
 
     whole = {field.name: values.get(field.name, field.default) for field in kind.fields}
     try:
@@ -233,3 +234,46 @@ def _described(settings: BridgeSettings, running: dict[str, Any]) -> dict[str, A
     shown = {"name": settings.name, "network": settings.network, "boards": list(settings.boards)}
     state = "not running" if settings.is_on else "off"
     return {**shown, "settings": dict(settings.fields), "state": state, "account": "", "reason": "", **running}
+
+
+# --- fields, from --set, from lines of a pipe, or from questions on a terminal
+
+
+def _collect_values(kind: "NetworkKind", given: list[str]) -> dict[str, str]:
+    """Return the fields' values; asks for missing ones on a terminal. Raises WrongUsage."""
+    fields = {field.name: field for field in kind.fields}
+    values = _parsed(kind, given, fields)
+    for name in values:
+        if fields[name].is_secret:
+            problem = f"--set {name} would show a secret to all users of this computer: pipe a line {name}=... into the command"
+            raise WrongUsage(f"{problem}, or let it ask.")
+    is_asked = sys.stdin.isatty()
+    if not is_asked:
+        lines = [line.rstrip("\r\n") for line in sys.stdin.readlines(_MOST_INPUT)]
+        values = _parsed(kind, [line for line in lines if line.strip()], fields) | values
+    for field in kind.fields:
+        if is_asked and field.name not in values:
+            values[field.name] = _ask(field)
+        if not values.get(field.name) and not field.default and not field.is_optional:
+            how = f"a line {field.name}=... on its stdin" if field.is_secret else f"--set {field.name}=..."
+            raise WrongUsage(f"{kind.title} needs {field.name} ({field.question}): give {how}.")
+    return {name: value for name, value in values.items() if value}
+
+
+def _parsed(kind: "NetworkKind", given: list[str], fields: "dict[str, BridgeField]") -> dict[str, str]:
+    values: dict[str, str] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or name not in fields:
+            raise WrongUsage(f"{kind.title} has the fields {', '.join(fields)}, each given as FIELD=VALUE.")
+        values[name] = value.strip() if not fields[name].is_secret else value
+    return values
+
+
+def _ask(field: "BridgeField") -> str:
+    hint = f" [{field.default}]" if field.default else " (empty: none)" if field.is_optional else ""
+    question = output.printable_line(f"{field.question}{hint}: ")
+    while True:
+        answer = getpass.getpass(question) if field.is_secret else input(question).strip()
+        if answer or field.default or field.is_optional:
+            return answer or field.default

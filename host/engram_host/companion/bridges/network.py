@@ -55,10 +55,6 @@ def edit_id(message: str, at: object, text: str) -> str:
     return f"{message} {at} {zlib.crc32(text.encode(errors='replace')):08x}"
 
 
-def characters(text: str) -> int:
-    return len(text)
-
-
 def utf16_units(text: str) -> int:
     return len(text) + sum(sign > "\uffff" for sign in text)
 
@@ -70,7 +66,7 @@ def utf8_bytes(text: str) -> int:
 @dataclass(frozen=True)
 class Features:
     most_units: int
-    count_units: Callable[[str], int] = characters
+    count_units: Callable[[str], int] = len
     edit_seconds: float | None = None  # least time between edits; None: no edits, answers by paragraph
     has_typing: bool = True
     is_repeatable: bool = False  # a message sent again with its key is shown once

@@ -14,9 +14,15 @@ from typing import Literal, Protocol
 
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import BridgeSettings
-from engram_host.companion.bridges.configured import check_bridge, complete_values, redact_values
 from engram_host.companion.bridges.errors import BridgeError, BridgeUnavailable, NetworkAway, SignInRefused
-from engram_host.companion.bridges.kinds import KINDS, load_network, make_network
+from engram_host.companion.bridges.kinds import (
+    KINDS,
+    check_bridge,
+    complete_values,
+    load_network,
+    make_network,
+    redact_values,
+)
 from engram_host.companion.bridges.network import BridgeHost, BridgeWatch, Network
 from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
 from engram_host.companion.processes.leases import Lease

@@ -14,16 +14,13 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from engram.channels import people as board_people
-from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.bounded import BoundedDict
-from engram_host.companion.bridge_settings import EVERYBODY, POLICIES, BridgeSettings, PeopleSettings, Policy
-from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person, fitting_name, principal_of
+from engram_host.companion.bridge_settings import BridgeSettings, PeopleSettings, Policy
+from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
-from engram_host.companion.errors import SettingError
-from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable
+from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable, fitting_name, principal_of
 
 MOST_RATED = 4096
 
@@ -38,27 +35,12 @@ _ID_CHARS = 100
 
 @dataclass(frozen=True)
 class AdmissionRules:
-    """Admission settings: policies by bridge, allowed ids and rate. Raises SettingError."""
+    """Admission settings, as checked when they were read: policies by bridge, allowed ids and rate."""
 
     policy: Policy = "pairing"
     policies: Mapping[str, Policy] = field(default_factory=dict[str, Policy])
     allow: frozenset[str] = frozenset()
     rate: int = 10
-
-    def __post_init__(self) -> None:
-        for policy in (self.policy, *self.policies.values()):
-            if policy not in POLICIES:
-                raise SettingError("people.policy", f"must be one of {', '.join(POLICIES)}.")
-            if policy == "open" and EVERYBODY not in self.allow:
-                raise SettingError(
-                    "people.policy",
-                    f'open lets everybody talk: write people.allow = "{EVERYBODY}", too, if that is meant.',
-                )
-        for ref in self.allow - {EVERYBODY}:
-            try:
-                board_people.checked_id(ref)
-            except ArgumentError as error:
-                raise SettingError("people.allow", error.problem) from None
 
     def policy_of(self, bridge: str) -> Policy:
         return self.policies.get(bridge) or self.policy
@@ -66,10 +48,7 @@ class AdmissionRules:
 
 def admission_rules(people: PeopleSettings, bridges: Iterable[BridgeSettings]) -> AdmissionRules:
     policies: dict[str, Policy] = {bridge.name: bridge.policy for bridge in bridges if bridge.policy}
-    everybody = [EVERYBODY for policy in policies.values() if policy == "open"]
-    return AdmissionRules(
-        cast(Policy, people.policy), policies, frozenset((*people.allow.split(), *everybody)), people.rate
-    )
+    return AdmissionRules(cast(Policy, people.policy), policies, frozenset(people.allow.split()), people.rate)
 
 
 @dataclass(frozen=True)
@@ -99,7 +78,7 @@ class PeopleService:
         self._on_request = on_request
         self._on_owed = on_owed
         self._now = now
-        self._counts: BoundedDict[tuple[str, int, int], int] = BoundedDict(MOST_RATED)
+        self._counts: dict[tuple[str, int, int], int] = {}
 
     def set_rules(self, rules: AdmissionRules) -> None:
         self._rules = rules
@@ -211,7 +190,9 @@ class PeopleService:
         is_late = 0 < at < now - _MINUTE
         key = (ref, _HOUR, now // _HOUR) if is_late else (ref, _MINUTE, now // _MINUTE)
         most = LATE_MINUTES * rate if is_late else rate
-        count = self._counts[key] = self._counts.get(key, 0) + 1
+        count = self._counts[key] = self._counts.pop(key, 0) + 1
+        if len(self._counts) > MOST_RATED:
+            del self._counts[next(iter(self._counts))]
         if count <= most:
             return Admission(caller, counted=key)
         return Admission(None, board_people.TOO_FAST % rate if count == most + 1 else "")

@@ -5,21 +5,14 @@ A `ref` is `network:id`.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
-from engram.channels.people import ASK, GROUP_MODES, LET_IN, checked_id
+from engram.channels.people import ASK, GROUP_MODES, LET_IN, checked_id, shown
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import (
-    ChatPlace,
-    Delivery,
-    GroupMode,
-    PairingRequest,
-    Person,
-    checked_name,
-    principal_of,
-)
+from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
@@ -139,7 +132,7 @@ class PeopleTable(DatabaseTable):
     def rename_person(self, rows: Rows, ref: str, name: str) -> Person:
         _lock(rows)
         person = _find(rows, ref)
-        return _save(rows, replace(person, name=checked_name(name)))
+        return _save(rows, replace(person, name=_checked_name(name)))
 
     @writes
     def link_person(self, rows: Rows, ref: str, other: str, now: int) -> Person:
@@ -322,3 +315,25 @@ def _set_blocked(rows: Rows, person: Person, *, is_blocked: bool) -> Person:
     for ref in person.ids:
         _end_waiting(rows, ref)
     return _save(rows, replace(person, is_blocked=is_blocked))
+
+
+def principal_of(ref: str) -> str:
+    return fitting_name(ref, ref.partition(":")[0] + ":", access.NAME_BYTES)
+
+
+def fitting_name(name: str, start: str, most: int) -> str:
+    """Return a name of a principal or a room; a hash behind `start` stands for one that boards would refuse."""
+    try:
+        if len(name.encode()) <= most:
+            access.check_caller(Caller("x", name, True, ""))
+            return name
+    except ArgumentError:
+        pass
+    return start + sha256(name.encode()).hexdigest()[:16]
+
+
+def _checked_name(name: str) -> str:
+    """Return a name that may be given to somebody, or raise ArgumentError."""
+    if not name or shown(name) != name:
+        raise ArgumentError("name", "must have 1 to 32 characters.")
+    return name
