@@ -91,7 +91,6 @@ class App:
         self._own_tasks = []
         self._tasks = []
         self._beside = []
-        self.board.begin = self._begin  # type: ignore[reportAttributeAccessIssue]
         self._open_channels = 0
         self._console = None
         self._watchdog = None
@@ -209,10 +208,6 @@ class App:
         finally:
             stop.close()
             await self._cancel(self._beside)
-
-    def _begin(self, name: str, run) -> None:
-        if self._open_channels:
-            self._beside.append(start_task(self._supervise, name, run))
 
     async def _upkeep(self) -> None:
         while True:

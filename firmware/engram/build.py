@@ -83,8 +83,6 @@ class Board:
     people = None
     tls = None
     """The TLS context of all links, None until one needs it."""
-    begin = None
-    """begin(name, run) runs a part while the app runs."""
     flash_walk = ()
     """(bytes used, bytes in all, bytes of the logs) at the last walk of the file system."""
 

@@ -12,6 +12,7 @@ from engram import files, text
 from engram.clock import Zone, zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
+from engram.schema_check import fits, wanted
 from engram.text.utf8 import is_printable_ascii
 
 _FILE = const("config.json")
@@ -198,19 +199,21 @@ def _row(name: str) -> list:
     return json.loads(SETTINGS[at : SETTINGS.find("\n", at)])
 
 
-def _check(name: str, value) -> None:
-    default, *bounds = _row(name)
+def _rule(default, *bounds) -> dict:
     if isinstance(default, bool):
-        if not isinstance(value, bool):
-            raise ConfigError(name, "must be true or false.")
-    elif isinstance(bounds[0], list):
-        if value not in bounds[0]:
-            raise ConfigError(name, "must be one of " + ", ".join(bounds[0]) + ".")
-    elif isinstance(default, int):
-        if not isinstance(value, int) or isinstance(value, bool) or not bounds[0] <= value <= bounds[1]:
-            raise ConfigError(name, "must be a whole number from %d to %d." % tuple(bounds))
-    elif not isinstance(value, str) or not bounds[0] <= len(value) <= bounds[1] or text.printable(value) != value:
-        raise ConfigError(name, "must be a text of %d to %d characters." % tuple(bounds))
+        return {"type": "boolean"}
+    if isinstance(bounds[0], list):
+        return {"type": "string", "enum": bounds[0]}
+    low, high = bounds
+    if isinstance(default, int):
+        return {"type": "integer", "minimum": low, "maximum": high}
+    return {"type": "string", "format": "line", "minLength": low, "maxLength": high}
+
+
+def _check(name: str, value) -> None:
+    rule = _rule(*_row(name))
+    if not fits(value, rule):
+        raise ConfigError(name, "must be " + wanted(rule) + ".")
     if name == "timezone":
         try:
             zone_of(str(value))

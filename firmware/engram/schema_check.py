@@ -1,7 +1,7 @@
-"""Checks values by rules: those of config.json, and the arguments of tools.
+"""Checks values by rules: those of config.json, the arguments of tools, and the fields of the link's messages.
 
 A rule is a dict of JSON Schema with type, enum, items, minItems, maxItems, minimum, maximum,
-maxLength, properties, description and anyOf; {"format": "line"} wants a text that can be shown in
+minLength, maxLength, properties, description and anyOf; {"format": "line"} wants a text that can be shown in
 one line. A short form makes one: "0..100", "on|off", "string", "integer", "number", "boolean".
 """
 
@@ -13,7 +13,7 @@ _KINDS = {
     "integer": (int, "a whole number"),
     "number": ((int, float), "a number"),
     "boolean": (bool, "true or false"),
-    "array": (list, "a list"),
+    "array": ((list, tuple), "a list"),
     "object": (dict, "an object"),
     "null": (type(None), "null"),
 }
@@ -62,10 +62,10 @@ def fits(value, short) -> bool:
         return value in rule["enum"]
     if kind == "string":
         is_line = "format" not in rule or (text.printable(value) == value and "\n" not in value)
-        return is_line and len(value) <= rule.get("maxLength", len(value))
+        return is_line and rule.get("minLength", 0) <= len(value) <= rule.get("maxLength", len(value))
     if kind == "array":
         has_room = rule.get("minItems", 0) <= len(value) <= rule.get("maxItems", len(value))
-        return has_room and all(fits(each, rule["items"]) for each in value)
+        return has_room and ("items" not in rule or all(fits(each, rule["items"]) for each in value))
     if kind == "object":
         return all(name in rule["properties"] and fits(each, rule["properties"][name]) for name, each in value.items())
     if kind in ("integer", "number"):
@@ -82,13 +82,15 @@ def wanted(short) -> str:
         return "one of " + ", ".join(rule["enum"])
     said = _KINDS[rule["type"]][1]
     if "maxItems" in rule:
-        kind = _KINDS[rule["items"]["type"]][1].split()[-1]
+        kind = _KINDS[rule["items"]["type"]][1].split()[-1] if "items" in rule else "element"
         said += " of %d to %d %ss" % (rule.get("minItems", 0), rule["maxItems"], kind)
     if "maximum" in rule:
         said += " from %s to %s" % (rule["minimum"], rule["maximum"])
     elif "minimum" in rule:
         said += " from %s on" % rule["minimum"]
-    if "maxLength" in rule:
+    if "minLength" in rule:
+        said += " of %d to %d characters" % (rule["minLength"], rule["maxLength"])
+    elif "maxLength" in rule:
         said += " of at most %d characters" % rule["maxLength"]
     if "description" in rule:
         said += ", " + rule["description"]

@@ -10,6 +10,7 @@ All messages of a board have its id (`board`), the number of its connection (`li
 
 from engram import log_line
 from engram.errors import ArgumentError, EngramError
+from engram.schema_check import check
 
 VERSION = 1
 MOST_BYTES = 65536
@@ -47,86 +48,91 @@ LEFT = "left"
 
 LOGS = ("records", "journal")
 
-# The kinds of fields, as a sentence has them, with the bounds of a number, of a text's length, or of a list's.
-_TEXT = "a text of {} to {} characters"
-_NUMBER = "a number from {} to {}"
-_FLAG = "true or false"
-_LOG = "records or journal"
-_LIST = "a list of {} to {} elements"
-_TEXTS = "a list of {} to {} texts"
-_SEQS = "a list of {} to {} seqs"
-_NUMBERS = "a list of {} to {} numbers"
 
-_NOTE = (_TEXT, 0, 255)
-_COUNT = (_NUMBER, 0, (1 << 30) - 1)
-_SEQ = (_NUMBER, 0, log_line.MAX_SEQ)
-_CRC = (_TEXT, 0, 8)
-_MOMENT = (_NUMBER, 0, 1 << 40)
-_IS = (_FLAG, 0, 0)
-_STATE = (_NUMBERS, 4, 4)
-_HELD = (_LIST, 3, 3)
-_SURE = (_NUMBER, 0, 1000)
-_BLOCK_SEQ = (_NUMBER, 0, (1 << 32) - 1)
-_ADDRESS = (("board", (_TEXT, 1, 32)), ("link", _COUNT), ("n", _COUNT))
-_OF_LOG = ("log", (_LOG, 0, 0))
+def _text(least: int, most: int) -> dict:
+    return {"type": "string", "minLength": least, "maxLength": most}
+
+
+def _number(least: int, most: int) -> dict:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def _list(least: int, most: int, **items) -> dict:
+    """Return the rule of a list, with `items` as that of each element if given."""
+    return dict({"type": "array", "minItems": least, "maxItems": most}, **items)
+
+
+_NOTE = _text(0, 255)
+_COUNT = _number(0, (1 << 30) - 1)
+_SEQ = _number(0, log_line.MAX_SEQ)
+_CRC = _text(0, 8)
+_MOMENT = _number(0, 1 << 40)
+_IS = {"type": "boolean"}
+_NUMBERS = {"items": _number(0, 2 * log_line.MAX_SEQ)}
+_STATE = _list(4, 4, **_NUMBERS)
+_HELD = _list(3, 3)
+_SURE = _number(0, 1000)
+_BLOCK_SEQ = _number(0, (1 << 32) - 1)
+_ADDRESS = (("board", _text(1, 32)), ("link", _COUNT), ("n", _COUNT))
+_OF_LOG = ("log", {"type": "string", "enum": LOGS})
 _OF_EPOCH = ("epoch", _COUNT)
 _RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
 
-_MID = ("mid", (_TEXT, 1, MID_CHARS))
-_OFFER = ("offer", (_NUMBER, 1, (1 << 30) - 1))
-_ROOM = ("room", (_TEXT, 1, 64))
-_CALLER = (("principal", (_TEXT, 1, 64)), ("group", _IS), ("workspace", (_TEXT, 0, 64)))
+_MID = ("mid", _text(1, MID_CHARS))
+_OFFER = ("offer", _number(1, (1 << 30) - 1))
+_ROOM = ("room", _text(1, 64))
+_CALLER = (("principal", _text(1, 64)), ("group", _IS), ("workspace", _text(0, 64)))
 
-# Messages of a board: (name, (kind, lowest, highest)) of each field but op; see the kinds above.
+# Messages of a board: (name, rule) of each field but op.
 FROM_BOARD = {
     "hello": (
-        ("version", (_NUMBER, 1, 255)),
-        ("zone", (_NUMBER, -840, 840)),
+        ("version", _number(1, 255)),
+        ("zone", _number(-840, 840)),
         ("records", _STATE),
         ("journal", _STATE),
         ("relied", _SEQ),
-        ("rule", (_TEXT, 0, 64)),
+        ("rule", _text(0, 64)),
     ),
     "lines": _RANGE,
     "check": _RANGE + (("digest", _CRC),),
     "agreed": (_OF_LOG, _OF_EPOCH, ("rewrites", _COUNT)),
-    "keep": (_OF_LOG, _OF_EPOCH, ("seqs", (_SEQS, 1, 16)), ("digest", _CRC)),
+    "keep": (_OF_LOG, _OF_EPOCH, ("seqs", _list(1, 16, items=_number(1, log_line.MAX_SEQ))), ("digest", _CRC)),
     "holds": (_OF_EPOCH, ("first", _SEQ), ("last", _SEQ)),
-    "notes": (_OF_EPOCH, ("after", _NOTE), ("to", _NOTE), ("files", (_LIST, 0, NOTES_AT_ONCE))),
+    "notes": (_OF_EPOCH, ("after", _NOTE), ("to", _NOTE), ("files", _list(0, NOTES_AT_ONCE))),
     "note": (_OF_EPOCH, ("file", _NOTE), ("digest", _CRC)),
-    "get": (("id", (_TEXT, 1, 16)),) + _CALLER,
-    "search": (("query", (_TEXT, 1, 2000)), ("limit", (_NUMBER, 1, 50)))
+    "get": (("id", _text(1, 16)),) + _CALLER,
+    "search": (("query", _text(1, 2000)), ("limit", _number(1, 50)))
     + _CALLER
-    + (("tags", (_TEXTS, 0, 8)), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
-    "file": (("path", (_TEXT, 1, 300)), ("first", (_NUMBER, 1, 1 << 24)), ("count", (_NUMBER, 1, 100))) + _CALLER,
-    "listen": (("wait", (_NUMBER, 0, 60)), ("mid", (_TEXT, 0, MID_CHARS)), ("turn", (_TEXT, 0, 16))),
-    "reply": (_MID, _OFFER, ("k", (_NUMBER, 1, (1 << 30) - 1))),
-    "push": (_MID, _ROOM, ("text", (_TEXT, 1, PUSH_CHARS))),
-    "status": (("items", (_LIST, 1, ITEMS)),),
-    "senses": (_OF_EPOCH, ("next", (_NUMBER, 0, 255)), ("whole", _IS), ("items", (_LIST, 0, SENSES)))
-    + (("shared", (_NUMBERS, 0, SENSES)),),
-    "readings": (_OF_EPOCH, ("level", (_NUMBER, 0, 1)), ("seq", _BLOCK_SEQ)),
+    + (("tags", _list(0, 8, items=_text(0, 64))), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
+    "file": (("path", _text(1, 300)), ("first", _number(1, 1 << 24)), ("count", _number(1, 100))) + _CALLER,
+    "listen": (("wait", _number(0, 60)), ("mid", _text(0, MID_CHARS)), ("turn", _text(0, 16))),
+    "reply": (_MID, _OFFER, ("k", _number(1, (1 << 30) - 1))),
+    "push": (_MID, _ROOM, ("text", _text(1, PUSH_CHARS))),
+    "status": (("items", _list(1, ITEMS)),),
+    "senses": (_OF_EPOCH, ("next", _number(0, 255)), ("whole", _IS), ("items", _list(0, SENSES)))
+    + (("shared", _list(0, SENSES, **_NUMBERS)),),
+    "readings": (_OF_EPOCH, ("level", _number(0, 1)), ("seq", _BLOCK_SEQ)),
 }
 # Answers to a board.
 TO_BOARD = {
-    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", (_TEXT, 0, 1000)))
+    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", _text(0, 1000)))
     + (("notes", _CRC), ("senses", _CRC)),
     "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
     "same": (),
     "differs": (),
-    "found": (("note", (_TEXT, 0, 300)), ("confidence", _SURE), ("sure", (_NUMBERS, 0, 50))),
+    "found": (("note", _text(0, 300)), ("confidence", _SURE), ("sure", _list(0, 50, **_NUMBERS))),
     "kept": (("count", _COUNT),),
-    "noted": (("lacks", (_NUMBERS, 0, NOTES_AT_ONCE)), ("state", _CRC)),
-    "perceived": (("have", (_LIST, 2, 2)), ("state", _CRC)),
+    "noted": (("lacks", _list(0, NOTES_AT_ONCE, **_NUMBERS)), ("state", _CRC)),
+    "perceived": (("have", _list(2, 2)), ("state", _CRC)),
     "got": (),
     "say": (_MID, _OFFER, _ROOM)
     + _CALLER
-    + (("command", _IS), ("forwarded", (_TEXT, 0, FORWARDED_CHARS)), ("quoted", (_TEXT, 0, QUOTED_CHARS)))
-    + (("edits", (_TEXT, 0, MID_CHARS)),),
+    + (("command", _IS), ("forwarded", _text(0, FORWARDED_CHARS)), ("quoted", _text(0, QUOTED_CHARS)))
+    + (("edits", _text(0, MID_CHARS)),),
     "cancel": (_MID,),
-    "quiet": (("again", (_NUMBER, 0, 3600)),),
+    "quiet": (("again", _number(0, 3600)),),
     "received": (("cancel", _IS),),
-    "refused": (("why", (_TEXT, 1, 1000)), ("again", (_NUMBER, 0, 86400))),
+    "refused": (("why", _text(1, 1000)), ("again", _number(0, 86400))),
 }
 
 
@@ -182,24 +188,7 @@ def shown(number: int) -> str:
 
 
 def _check(table, fields: dict) -> None:
-    for name, (kind, low, high) in table:
+    for name, rule in table:
         if name not in fields:
             raise ArgumentError(name, "is missing")
-        if not _fits(fields[name], kind, low, high):
-            raise ArgumentError(name, "must be " + kind.format(low, high))
-
-
-def _fits(value, kind: str, low: int, high: int) -> bool:
-    if kind == _FLAG:
-        return isinstance(value, bool)
-    if kind == _LOG:
-        return value in LOGS
-    if kind == _NUMBER:
-        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-    if not isinstance(value, str if kind == _TEXT else (list, tuple)) or not low <= len(value) <= high:
-        return False
-    if kind == _TEXTS:
-        return all(_fits(one, _TEXT, 0, 64) for one in value)
-    if kind == _SEQS:
-        return all(_fits(one, _NUMBER, 1, log_line.MAX_SEQ) for one in value)
-    return kind != _NUMBERS or all(_fits(one, _NUMBER, 0, 2 * log_line.MAX_SEQ) for one in value)
+        check(name, fields[name], rule)

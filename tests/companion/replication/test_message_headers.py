@@ -9,17 +9,15 @@ from one_case import in_one_case
 
 HEADS = {get_args(get_type_hints(head)["op"])[0]: head for head in get_args(BoardHead)}
 
-KINDS = {
-    messages._TEXT: (str,),
-    messages._NUMBER: (int,),
-    messages._FLAG: (bool,),
-    messages._LOG: (LogName,),
-    messages._LIST: (list[Any],),
-    messages._TEXTS: (list[str],),
-    messages._SEQS: (list[int],),
-    messages._NUMBERS: (list[int],),
-}
-"""The types of each kind of field in the tables."""
+TYPES: dict[str, Any] = {"string": str, "integer": int, "boolean": bool}
+LISTS: dict[str, Any] = {"": list[Any], "string": list[str], "integer": list[int]}
+
+
+def _hint(rule: dict[str, Any]) -> Any:
+    """The type of a field with a rule of the tables."""
+    if rule["type"] != "array":
+        return LogName if "enum" in rule else TYPES[rule["type"]]
+    return LISTS[rule.get("items", {"type": ""})["type"]]
 
 
 def test_each_message_of_a_board_has_a_head():
@@ -32,7 +30,7 @@ def test_a_head_has_the_fields_of_its_table(op: str):
     hints = get_type_hints(HEADS[op])
     hints.pop("op")
     assert set(hints) == set(table)
-    assert {name for name, hint in hints.items() if hint not in KINDS[table[name][0]]} == set()
+    assert {name for name, hint in hints.items() if hint != _hint(table[name])} == set()
 
 
 def test_the_address_of_a_head_is_that_of_each_message():
