@@ -6,10 +6,8 @@ from pathlib import Path
 TESTS = Path(__file__).resolve().parents[2]
 
 PAUSES = {
-    "companion/auth/test_security_http.py", "companion/bridges/test_deliveries.py",
-    "companion/bridges/test_discord.py", "companion/conversations/test_conversation_faults.py",
-    "companion/conversations/test_conversation_kills.py", "companion/folders/test_folders_watch.py",
-    "companion/processes/test_three_processes.py", "companion/replication/test_archive_kills.py",
+    "companion/auth/test_security_http.py",    "companion/bridges/test_discord.py", "companion/conversations/test_conversation_faults.py",
+    "companion/conversations/test_conversation_kills.py",    "companion/processes/test_three_processes.py", "companion/replication/test_archive_kills.py",
     "companion/replication/test_replication_faults.py", "companion/replication/test_replication_kills.py",
     "companion/store/test_store_failures.py", "companion/test_background_tasks.py", "e2e/console/test_signals.py",
     "e2e/test_learning.py", "e2e/test_restart.py", "firmware/device/test_device_wifi.py",
