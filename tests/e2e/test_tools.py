@@ -40,22 +40,20 @@ def test_memories_are_stored_found_listed_changed_and_read(home: Home, scripted:
         on("by tag", call("memory_recall", tags=["car"])),
         on("search", call("memory_search", query="red car")),
         on("list", call("memory_list")),
-        on("tags", call("memory_list", what="tags")),
         on("update", call("memory_update", id="m1", content="The bike is blue", keywords=[])),
         on("get", call("memory_get", id="m1")),
         on("get turn", call("memory_get", id="t3", around=1)),
         THEN_TELL,
     )
     asking = home.asking(server.url, api)
-    lines = ("store", "recall", "by tag", "search", "list", "tags", "update", "get", "get turn")
+    lines = ("store", "recall", "by tag", "search", "list", "update", "get", "get turn")
     printed = say(asking, *lines).printed
-    stored, recalled, tagged, searched, listed, tags, updated, got, turns = results(printed)
+    stored, recalled, tagged, searched, listed, updated, got, turns = results(printed)
     assert stored == {"outcome": "stored", "id": "m2"}
     assert [memory["content"] for memory in recalled["memories"]] == ["The bike is green"]
     assert [memory["id"] for memory in tagged["memories"]] == ["m2"]
     assert "m2" in [found["id"] for found in searched["found"]]
     assert (listed["total"], listed["page"], listed["pages"]) == (2, 1, 1)
-    assert {"tag": "bike", "count": 1} in tags["tags"]
     assert updated["updated"]["content"] == "The bike is blue"
     assert got["memory"]["content"] == "The bike is blue" and "keywords" not in got["memory"]
     assert turns["turns"][0]["text"] == "store"

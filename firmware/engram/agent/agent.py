@@ -71,6 +71,8 @@ class Turn:
         self.id = "t%d" % seq
         self.confirmed = None
         """The call that the message confirms."""
+        self.only = ()
+        """Names of the only tools that the model may call, () for all."""
         self.has_changed = False
         self.unkept = ""
         """Problem of the latest call of a tool that writes memory, or ""."""

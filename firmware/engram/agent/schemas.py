@@ -22,8 +22,8 @@ Search memories and all past turns of conversation.
 "query":<text>,"since":<day>,"until":<day>,"limit":<limit>
 
 memory_list []
-List memories, newest first, or all tags; ten a page.
-"what":{"type":"string","enum":["memories","tags"]},"tags":<tags>,"page":<from 1>
+List memories, newest first, ten a page.
+"tags":<tags>,"page":<from 1>
 
 memory_update ["id"]
 Change fields of a memory; null clears keywords or expires.

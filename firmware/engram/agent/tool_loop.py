@@ -30,7 +30,7 @@ async def run(model, tools, config, prompt, turn, sink, reply) -> str:
         yield from prompt.messages()
         yield from exchanged
 
-    request = Request(prompt.system, messages, tools.listed(turn.caller), config.get("llm.reply_tokens"), "")
+    request = Request(prompt.system, messages, tools.listed(turn.caller, turn.only), config.get("llm.reply_tokens"), "")
     left = model.rounds
     room = min(prompt.room, _EXCHANGE_TOKENS)
     spare = prompt.room - room

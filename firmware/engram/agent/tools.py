@@ -188,29 +188,20 @@ class MemoryTools(_Parts):
         return answer
 
     def _memory_list(self, arguments: dict, turn) -> tuple:
-        page = arguments.get("page", 1)
-        first = (page - 1) * _PAGE
-        if arguments.get("what") == "tags":
-            tags = catalog.ranked(self.records, turn.caller)
-            shown = [{"tag": tag, "count": count} for tag, count in tags[first : first + _PAGE]]
-            answer = self._page("tags", shown, page, len(tags))
-        else:
-            shown, position, tags = [], 0, arguments.get("tags", ())
-            for record in self.records.newest(turn.caller, tags):
-                if position == first + _PAGE:
-                    break
-                if first <= position:
-                    shown.append(self.shown(record))
-                position += 1
-            answer = self._page("memories", shown, page, max(position, self.records.count(turn.caller, tags)))
-        return answer, ""
-
-    def _page(self, name: str, shown: list, page: int, total: int) -> dict:
+        page, tags = arguments.get("page", 1), arguments.get("tags", ())
+        first, position, found = (page - 1) * _PAGE, 0, []
+        for record in self.records.newest(turn.caller, tags):
+            if position == first + _PAGE:
+                break
+            if first <= position:
+                found.append(self.shown(record))
+            position += 1
+        total = max(position, self.records.count(turn.caller, tags))
         pages = max(1, (total + _PAGE - 1) // _PAGE)
-        answer = _shortened({name: shown, "page": page, "pages": pages, "total": total})
-        if not shown:
+        answer = _shortened({"memories": found, "page": page, "pages": pages, "total": total})
+        if not found:
             answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
-        return answer
+        return answer, ""
 
     def _memory_update(self, arguments: dict, turn) -> tuple:
         ref = arguments.pop("id")

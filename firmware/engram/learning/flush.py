@@ -101,17 +101,13 @@ class Flush:
             return
         self._records.check_room()
         prompt = self._prompts.last_look(caller, turns, _SYSTEM, _PROMPT)
-
-        def note() -> None:
-            cursor.note_flush(sid, last)
-
-        keeping = _MemoryTools(self._tools, note)
         turn = Turn(caller, spoken[-1])
-        await tool_loop.run(self._model, keeping, config, prompt, turn, Sink(), Reply(Sink()))
-        if not keeping.has_kept:
+        turn.only = _KEEPING
+        await tool_loop.run(self._model, self._tools, config, prompt, turn, Sink(), Reply(Sink()))
+        if not turn.has_changed:
             # Was it the room that was missing?
             self._records.check_room()
-        note()
+        cursor.note_flush(sid, last)
         self.done += 1
         diag.info("flush", "t%d to t%d had a last look" % (turns[0], last))
 
@@ -136,22 +132,3 @@ class Flush:
             yield "%d times since the start" % self.done
         if self.pause.why:
             yield "it waits: " + self.pause.why
-
-
-class _MemoryTools:
-    """The tools that save memories; `note()` follows each save, so that a power cut repeats none."""
-
-    def __init__(self, tools, note):
-        self._tools = tools
-        self._note = note
-        self.has_kept = False
-
-    def listed(self, caller) -> tuple:
-        return self._tools.listed(caller, _KEEPING)
-
-    async def answer(self, call, turn):
-        done = await self._tools.answer(call, turn, _KEEPING)
-        if done.notice:
-            self.has_kept = True
-            self._note()
-        return done

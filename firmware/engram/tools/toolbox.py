@@ -73,10 +73,10 @@ class Toolbox:
         """Return a caller's tools, limited to `only` if not empty."""
         return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
 
-    async def answer(self, call, turn, only=()) -> Done:
+    async def answer(self, call, turn) -> Done:
         """Run a model's call in a Turn; an EngramError becomes its result."""
         try:
-            tool, arguments = self._checked(call.name, call.arguments, turn.caller, only)
+            tool, arguments = self._checked(call.name, call.arguments, turn.caller, turn.only)
             if turn.forwarded and tool.writes:
                 raise EngramError(_NOT_THEIRS % turn.forwarded)
             if tool.needs_yes(arguments) and not self.confirmations.is_confirmed(turn, tool.name, arguments):

@@ -51,7 +51,7 @@ TOOLS = {
         {"query": "<word>", "tags": ["<tag>"]},
     ),
     "memory_search": ({"query": "<word>", "limit": 20, "since": "2020-01-31", "until": "2030-01-31"},),
-    "memory_list": ({"what": "tags"}, {"what": "memories", "page": 1}, {"tags": ["<tag>"]}, {"page": 2}),
+    "memory_list": ({"page": 1}, {"tags": ["<tag>"]}, {"page": 2}),
     "memory_update": (
         {"id": "<record>", "content": "gone", "tags": ["mine"], "keywords": None, "importance": 0, "pinned": False},
         {"id": "<record>", "type": "event", "expires": None},
