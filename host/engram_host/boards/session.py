@@ -237,20 +237,26 @@ class BoardSession:
         self.run_code(_ON_BOARD.read_text(encoding="utf-8"))
 
 
-@contextlib.contextmanager
-def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
-    """Stop the board on a port; it goes on when the context ends, also by an error or Ctrl-C."""
+def open_transport(port: str) -> Any:
+    """Open the line of mpremote to a board; raises NoPort or PortBusy."""
     from mpremote.transport import TransportError
 
     from engram_host.boards.raw_repl import RawReplTransport
 
-    port = ports.choose_port(named_port)
     try:
         transport: Any = RawReplTransport(port, ports.BAUD, _READ_SECONDS)
     except TransportError:
         ports.open_port(port).close()
         raise ports.port_gone(port) from None
     transport.serial.write_timeout = _WRITE_SECONDS
+    return transport
+
+
+@contextlib.contextmanager
+def open_session(named_port: str, progress: Progress) -> Iterator[BoardSession]:
+    """Stop the board on a port; it goes on when the context ends, also by an error or Ctrl-C."""
+    port = ports.choose_port(named_port)
+    transport = open_transport(port)
     session = BoardSession(port, transport)
     progress.step("Stopping the board")
     try:

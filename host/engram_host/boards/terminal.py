@@ -1,17 +1,16 @@
 """A person's terminal on a board's serial port: `make chat` and `make monitor`."""
 
-import os
-import select
+import contextlib
 import sys
-import termios
-import tty
 import unicodedata
+from types import SimpleNamespace
 from typing import Any
 
 from engram_host.boards import port as ports
-from engram_host.boards.errors import BadRequest
+from engram_host.boards.errors import BadRequest, command_name
 from engram_host.boards.json_lines import JsonConsole, open_console
 from engram_host.boards.progress import Progress
+from engram_host.boards.session import open_transport
 
 PROMPT = "> "
 
@@ -103,50 +102,28 @@ def _is_harmless(letter: str) -> bool:
 # --- monitor
 
 
-CTRL_RIGHT_BRACKET = b"\x1d"
-_PIECE = 4096
-_OUTPUT_FLAGS = 1
-
-
 def monitor(named_port: str, progress: Progress) -> None:
-    """Pass on keys and output, on a pipe to its end; raises NoPort if the board is unplugged."""
+    """Pass on keys and output up to Ctrl-]; raises NoPort if the board is unplugged."""
+    from mpremote.console import Console
+    from mpremote.repl import do_repl_main_loop
+
     port = ports.choose_port(named_port)
-    with ports.open_port(port) as line:
-        keys = sys.stdin.fileno()
-        if not hasattr(line, "fileno"):
-            raise BadRequest(f"{port} is no serial port of this computer, which the monitor needs.")
-        old = termios.tcgetattr(keys) if os.isatty(keys) else None
+    transport = open_transport(port)
+    try:
+        if not sys.stdin.isatty():
+            raise BadRequest(f"the monitor needs a terminal; {command_name('chat')} reads a pipe, too.")
+        progress.say(f"{port}: Ctrl-] ends, Ctrl-C stops the app, Ctrl-D at the prompt starts it again.")
+        console = Console()
+        console.enter()
         try:
-            if old:
-                _pass_each_key(keys)
-            progress.say(f"{port}: Ctrl-] ends, Ctrl-C stops the app, Ctrl-D at the prompt starts it again.")
-            _pass_on(line, keys)
-        except ports.LOST:
-            raise ports.port_gone(port) from None
+            if do_repl_main_loop(SimpleNamespace(transport=transport), console, console.write, **_AS_IT_COMES):
+                raise ports.port_gone(port)
         finally:
-            if old:
-                termios.tcsetattr(keys, termios.TCSADRAIN, old)
+            console.exit()
+    finally:
+        with contextlib.suppress(*ports.LOST):
+            transport.close()
     progress.say("")
 
 
-def _pass_each_key(keys: int) -> None:
-    tty.setraw(keys, termios.TCSADRAIN)
-    mode = termios.tcgetattr(keys)
-    mode[_OUTPUT_FLAGS] |= termios.OPOST
-    termios.tcsetattr(keys, termios.TCSADRAIN, mode)
-
-
-def _pass_on(line: Any, keys: int) -> None:
-    while True:
-        ready, _, _ = select.select([line.fileno(), keys], [], [])
-        if line.fileno() in ready:
-            data = os.read(line.fileno(), _PIECE)
-            if not data:
-                raise OSError("the port has ended")
-            os.write(sys.stdout.fileno(), data)
-        if keys in ready:
-            typed = os.read(keys, _PIECE)
-            typed, found, _ = typed.partition(CTRL_RIGHT_BRACKET)
-            line.write(typed)
-            if found or not typed:
-                return
+_AS_IT_COMES = {"escape_non_printable": False, "code_to_inject": None, "file_to_inject": None}
