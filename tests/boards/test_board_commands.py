@@ -6,6 +6,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from unittest import mock
 
 import pytest
@@ -102,33 +103,26 @@ def test_make_passes_on_what_it_is_given(words: list[str], sentence: str):
 # --- the port that was not named
 
 
-class FakePort:
-    def __init__(self, device: str, vid: int | None):
-        self.device = device
-        self.vid = vid
-
-
-def plugged(monkeypatch: pytest.MonkeyPatch, *ports: FakePort) -> None:
+@pytest.mark.parametrize(
+    ("devices", "found"),
+    [
+        ({"/dev/ttyS0": None, "/dev/ttyUSB3": 0x10C4}, "/dev/ttyUSB3"),
+        ({"/dev/ttyUSB1": 1, "/dev/ttyACM0": 1}, "one of /dev/ttyACM0 and /dev/ttyUSB1"),
+        ({}, "no board is plugged in"),
+    ],
+)
+def test_the_only_port_is_taken_and_one_of_several_has_to_be_named(
+    devices: dict[str, int | None], found: str, monkeypatch: pytest.MonkeyPatch
+):
     from serial.tools import list_ports
 
-    monkeypatch.setattr(list_ports, "comports", lambda: list(ports))
-
-
-def test_the_only_port_is_taken(monkeypatch: pytest.MonkeyPatch):
-    plugged(monkeypatch, FakePort("/dev/ttyS0", None), FakePort("/dev/ttyUSB3", 0x10C4))
-    assert port.choose_port("") == "/dev/ttyUSB3"
-
-
-def test_one_of_several_has_to_be_named(monkeypatch: pytest.MonkeyPatch):
-    plugged(monkeypatch, FakePort("/dev/ttyUSB1", 1), FakePort("/dev/ttyACM0", 1))
-    with pytest.raises(NoPort, match="one of /dev/ttyACM0 and /dev/ttyUSB1"):
-        port.choose_port("")
-
-
-def test_no_board_is_reported(monkeypatch: pytest.MonkeyPatch):
-    plugged(monkeypatch)
-    with pytest.raises(NoPort, match="no board is plugged in"):
-        port.choose_port("")
+    plugged = [SimpleNamespace(device=device, vid=vid) for device, vid in devices.items()]
+    monkeypatch.setattr(list_ports, "comports", lambda: plugged)
+    try:
+        told = port.choose_port("")
+    except NoPort as problem:
+        told = str(problem)
+    assert found in told
 
 
 # --- how far it is

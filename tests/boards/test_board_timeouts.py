@@ -2,11 +2,25 @@
 
 from pathlib import Path
 
+import pytest
+from mpremote.transport_serial import SerialTransport
+
 from board_files import KEPT, OLD, flash_with, with_code_json
 from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import device_script, session
 from engram_host.boards.progress import Progress
+from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
+
+
+def test_all_that_is_read_waits_as_long_as_a_full_flash_may_be_silent(monkeypatch: pytest.MonkeyPatch):
+    waits: list[float] = []
+    monkeypatch.setattr(SerialTransport, "read_until", lambda self, least, ending, wait, *_: waits.append(wait))
+    line = RawReplTransport.__new__(RawReplTransport)
+    line.is_pty, line.silent_seconds = False, SILENT_SECONDS
+    line.read_until(1, b">", timeout=10)
+    assert waits == [SILENT_SECONDS]
+
 
 # --- what a real MicroPython says
 

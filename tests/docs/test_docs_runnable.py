@@ -4,13 +4,9 @@ A command is a line of an indented block, a line of a console example behind "$ 
 `engram`. Commands of make in backticks are checked in test_docs_make.py.
 """
 
-import functools
-import importlib.util
-import os
 import re
 import shlex
-import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +25,6 @@ OF_CLONE = ".venv/bin/engram"
 OF_SERVER = "/opt/engram/bin/"
 """Where the page on operating installs it."""
 OF_TESTS = {"E2E_BOARD", "TEST_SETS"}
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
 
 COMMAND: Any = get_command(app)
 
@@ -87,16 +82,23 @@ def _leading(words: list[str]) -> int:
 
 def _problem(words: list[str], environment: dict[str, str]) -> str:
     unknown = set(environment) - VARIABLES - OF_RUN - OF_TESTS - {"PYTHONPATH"}
-    missing = [path for path in environment.get("PYTHONPATH", "").split(":") if path and not (ROOT / path).is_dir()]
-    if unknown or missing:
-        return f"there is no {', '.join([*unknown, *missing])}"
+    if unknown:
+        return f"there is no {', '.join(unknown)}"
     name, *rest = words
     name = name.removeprefix(OF_SERVER)
-    if name == OF_CLONE:
+    if name == "sudo":
+        return _problem(rest[2:] if rest[0] == "-u" else rest, {})
+    if name in (OF_CLONE, "engram"):
         return _of_engram(rest)
-    if Path(name).name in ("python", "python3"):
-        return _of_python(rest)
-    return PROGRAMS[name](rest) if name in PROGRAMS else _of_file(name, rest)
+    if name == "make":
+        return _of_make(rest)
+    known = name in OTHERS or name.startswith("python") or name == ".venv/bin/python" or _exists(name)
+    return "" if known and all(map(_is_there, rest)) else "there is no such program or file"
+
+
+def _is_there(word: str) -> bool:
+    """True unless a word is the path of a file of the project that is not there."""
+    return not re.match(r"(?:tools|tests|host)/", word) or _exists(word)
 
 
 def _of_make(words: list[str]) -> str:
@@ -130,66 +132,11 @@ def _of_engram(words: list[str]) -> str:
     return f"there is no option {', '.join(unknown)}" if unknown else ""
 
 
-def _of_pip(words: list[str]) -> str:
-    asked = {extra for word in words for extra in re.findall(r"\[(.+)\]", word)}
-    extras = {name for names in asked for name in names.split(",")}
-    return "" if words[0] == "install" and extras <= set(EXTRAS) else f"there are no extras {extras - set(EXTRAS)}"
-
-
-def _of_python(words: list[str]) -> str:
-    if words[0] == "-m":
-        words = words[1:]
-        if importlib.util.find_spec(words[0]) is None:
-            return f"there is no module {words[0]}"
-        return _unknown_options(("-m", words[0]), words[1:])
-    return _of_script(words[0], words[1:]) if _exists(words[0]) else f"there is no file {words[0]}"
-
-
-def _of_file(name: str, words: list[str]) -> str:
-    if not _exists(name):
-        return "there is no such program"
-    return _of_script(name, words) if os.access(ROOT / name, os.X_OK) else "it is not executable"
-
-
-def _of_script(name: str, words: list[str]) -> str:
-    missing = [word for word in words if "/" in word and not word.startswith("-") and not _exists(word)]
-    return f"there is no {', '.join(missing)}" if missing else _unknown_options((name,), words)
-
-
-def _unknown_options(program: tuple[str, ...], words: list[str]) -> str:
-    options = [word.partition("=")[0] for word in words if word.startswith("--")]
-    unknown = [option for option in options if f'"{option}"' not in _source(program)]
-    return f"it has no {', '.join(unknown)}" if unknown else ""
-
-
-@functools.cache
-def _source(program: tuple[str, ...]) -> str:
-    """Return the source of a script, or of the package that `-m` runs."""
-    if program[0] != "-m":
-        return (ROOT / program[0]).read_text(encoding="utf-8")
-    spec = importlib.util.find_spec(program[1])
-    assert spec and spec.origin
-    return "".join(path.read_text(encoding="utf-8") for path in Path(spec.origin).parent.glob("*.py"))
-
-
-def _of_sudo(words: list[str]) -> str:
-    rest = words[2:] if words[0] == "-u" else words
-    return _problem(rest, {})
-
-
-OF_SYSTEM = ("cp", "docker", "install", "journalctl", "systemctl", "usermod", "useradd")
-"""Programs of a server, which the page on operating shows; this computer need not have them."""
-
-PROGRAMS: dict[str, Callable[[list[str]], str]] = {
-    "make": _of_make,
-    "engram": _of_engram,
-    "pip": _of_pip,
-    "keyring": lambda words: "",
-    "mpremote": lambda words: "",
-    "sudo": _of_sudo,
-    **{name: lambda words: "" for name in OF_SYSTEM},
+OTHERS = {
+    *("cp", "docker", "install", "journalctl", "keyring", "mpremote", "pip", "systemctl", "usermod", "useradd"),
+    *("python", "python3"),
 }
-"""What is checked of a program; keyring and mpremote come with extras of the project's."""
+"""Programs that are not the project's."""
 
 
 @in_one_case("page", PAGES)

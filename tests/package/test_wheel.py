@@ -121,12 +121,6 @@ def test_a_process_that_has_loaded_the_other_engram_gets_an_error(beside: Enviro
     assert "another package named engram is loaded in this process" in ran.err
 
 
-def test_doctor_looks_at_our_packages_and_not_at_the_other_projects(beside: Environment, tmp_path: Path):
-    ran = beside.run(tmp_path, "engram-mcu", "doctor", "--json")
-    told = {check["name"]: check for check in json.loads(ran.out)["checks"]}
-    assert "engram-mcu[companion]" in told["packages: companion"]["do"]
-
-
 # --- the simulated board
 
 

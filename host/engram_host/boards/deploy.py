@@ -8,7 +8,7 @@ A cut before READY changes nothing; after it every start completes the update.
 
 from collections.abc import Sequence
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from engram_host.boards import file_set, micropython_image, profile
 from engram_host.boards.errors import BadRequest, BoardFailed, WrongBoard, WrongFirmware, command_name, option_name
@@ -54,7 +54,9 @@ def missing_files(files: Files, present: dict[str, BoardFile]) -> Files:
 def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     staged = {f"{NEXT}/{path}": content for path, content in files.items()}
     present = session.list_tree(NEXT, Meter(progress, "Looking what was sent before"))
-    _drop_others(session, present, staged, Meter(progress, "Removing what is not needed"))
+    if any(not entry.is_folder and path not in staged for path, entry in present.items()):
+        session.remove_tree(NEXT, Meter(progress, "Removing what is not needed"))
+        present = {}
     unsent = missing_files(staged, present)
     free, needed = session.free_flash(), room_for(unsent)
     if free < needed:
@@ -66,15 +68,6 @@ def _send(session: BoardSession, files: Files, progress: Progress) -> None:
     meter = Meter(progress, sending, sum(len(content) for content in unsent.values()))
     for path, content in unsent.items():
         session.put_file(path, content, meter)
-
-
-def _drop_others(session: BoardSession, present: dict[str, BoardFile], staged: Files, count: Count) -> None:
-    kept = {str(parent) for path in staged for parent in PurePosixPath(path).parents} | set(staged)
-    dropped: list[str] = []
-    for path in present:
-        if path not in kept and not any(path.startswith(f"{folder}/") for folder in dropped):
-            session.remove_tree(path, count)
-            dropped.append(path)
 
 
 def _verify(session: BoardSession, files: Files, removals: Sequence[str], count: Count) -> None:

@@ -106,8 +106,8 @@ def test_a_flash_without_room_for_both_refuses_and_stays_as_it_was(tmp_path: Pat
     assert files_on(flash) == before
 
 
-def test_what_another_attempt_left_is_taken_out(tmp_path: Path):
-    left = {"next/engram/app.mpy": b"half", "next/engram/other/gone.mpy": b"x", "next/READY.new": b"+ engram/app.mpy\n"}
+def test_what_another_attempt_left_makes_room(tmp_path: Path):
+    left = {"next/engram/app.mpy": b"half", "next/memory/other.jsonl": bytes(360 << 10)}
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT | left)
     with StandIn(flash) as board:
         run(board)

@@ -102,6 +102,7 @@ def test_a_chip_that_reports_no_psram_is_told_before_it_is_written(
     [
         ({"memory/memory_records.jsonl": b'{"format":2}\n{"seq":1}\n'}, "memories"),
         ({"memory/memory_records.jsonl": b"{" * 5000}, "memories"),
+        ({"memory/memory_records.0001.jsonl": b""}, "memories"),
         ({"journal/journal.jsonl": b'{"format":2}\n{"seq":1}\n'}, "a journal"),
         ({"memory/2026-01-31.md": b"- tea\n"}, "notes"),
         ({"memory/MEMORY.md": b""}, "notes"),
