@@ -3,7 +3,7 @@
     EngramError
       ConfigError          a setting is wrong (key)
       ArgumentError        a caller's value is wrong (argument)
-      NotFound             nothing has that id or name (what, ref)
+      NotFound             nothing has that id or name
       StoreError           the flash could not be read or written
         StoreFull          no room is left: reads go on, writes are refused
       ModelError           the remote model gave no whole answer
@@ -42,12 +42,10 @@ class ArgumentError(EngramError):
 
 
 class NotFound(EngramError):
-    """Nothing has the id or name `ref`; `what` is its kind."""
+    """Nothing of a kind has that id or name."""
 
     def __init__(self, what: str, ref: str, advice: str = ""):
         super().__init__("there is no " + what + " " + ref + ("; " + advice if advice else ""))
-        self.what = what
-        self.ref = ref
 
 
 class StoreError(EngramError):

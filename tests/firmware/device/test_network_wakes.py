@@ -6,9 +6,6 @@ fakes.install()
 
 import engram.text  # noqa: E402, F401  leaves first
 from board import Board  # noqa: E402
-from engram.channels.telegram import poller as polling  # noqa: E402
-from engram.channels.telegram.bot_api import BotApi, BotError  # noqa: E402
-from engram.channels.telegram.poller import Poller  # noqa: E402
 from engram.config import Config  # noqa: E402
 from engram.device import wifi  # noqa: E402
 from engram.link import companion as linking  # noqa: E402
@@ -87,27 +84,6 @@ async def _steps(module, waiting, meanwhile):
 
 async def _nothing():
     """Nothing happens."""
-
-
-# --- Telegram
-
-
-def _poller(station):
-    api = BotApi("http://example.com", "1:a", network=station.wifi)
-    return Poller(api, Board().clock, None)
-
-
-async def _failed(poller, times=8, error=None):
-    for _ in range(times):
-        poller.failed(error or BotError(0, "there is no network"))
-
-
-async def test_telegram_is_tried_again_when_the_network_comes_and_when_the_clock_is_set():
-    station = Station()
-    poller = _poller(station)
-    for meanwhile in (station.join, station.set_time):
-        await _failed(poller)
-        assert await _steps(polling, poller.pause, meanwhile) == COMES_AT
 
 
 # --- the companion

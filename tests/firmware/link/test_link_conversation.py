@@ -11,10 +11,11 @@ from engram import text
 from engram.agent.agent import Sink
 from engram.channels.message import buffered
 from engram.compat import sleep_ms
-from engram.errors import ArgumentError, NetError
+from engram.errors import ArgumentError, NetError, StoreError
 from engram.link import conversation, inbound_messages
 from engram.link.conversation import caller_of
 from engram.memory.access import OWNER, Caller
+from linked import Met
 from linked_talk import head_of
 from samples import Numbers
 from support import raises, wait_until
@@ -226,3 +227,56 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     linked.way.is_cut = False
     assert await board.inbox.deliveries.redeliver("link") == 0
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
+
+
+async def test_a_reply_that_is_given_again_over_the_link_tells_its_age_in_a_notice():
+    board = _board("Hello.")
+    linked = Talking(board)
+    await linked.talk({"text": "hi"})
+    board.now += 7200
+    linked.connect()
+    (told,) = await linked.talk({"text": "hi"})
+    assert told == [["text", "Hello."], ["notice", "the answer is from 2 h ago."], ["end", "t3"]]
+
+
+class Failing(Talking):
+    """A board that fails to answer twice."""
+
+    tries = 0
+
+    async def answer(self, *said):
+        self.tries += 1
+        if self.tries < 3:
+            raise StoreError("the flash is away.") if self.tries == 1 else MemoryError
+        await super().answer(*said)
+
+
+async def test_a_message_that_could_not_be_answered_is_offered_again():
+    linked = Failing(_board("Hello."))
+    (told,) = await linked.talk({"text": "hi"})
+    assert told == [["text", "Hello."], ["end", "t3"]] and linked.tries == 3
+
+
+class Broken:
+    """A transport that connects, and then gives nothing to read."""
+
+    is_closed = False
+
+    async def open(self):
+        pass
+
+    async def send(self, head, body=None):
+        await sleep_ms(0)
+
+    async def run(self):
+        raise MemoryError
+
+    def close(self):
+        self.is_closed = True
+
+
+async def test_a_message_that_does_not_fit_the_heap_ends_the_link_and_not_the_task():
+    own = Met(Board().serve(companion_url="http://127.0.0.1:9")).own
+    own._transport = own._exchange.transport = transport = Broken()
+    assert await own._connect() > 0 and transport.is_closed
+    assert own._problem == "not enough memory for what the companion sent"

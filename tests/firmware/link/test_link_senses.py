@@ -6,8 +6,7 @@ from board import Board
 from engram import files
 from engram.errors import NetError
 from engram.link import messages
-from engram.link.companion import Companion
-from linked import Linked
+from linked import Linked, Met
 from samples import Numbers
 from sensing import Board as Perceiving
 from support import raises, rounds
@@ -164,42 +163,11 @@ async def test_the_list_names_the_senses_that_everybody_may_see():
     assert list(copied.companion.shared or ()) == [1, 2]
 
 
-# --- when
-
-
-class Met:
-    """A board's Companion that has just been greeted by one in this process."""
-
-    def __init__(self, senses):
-        self.board = board = Board().serve(companion_url="http://127.0.0.1:9")
-        self.linked = linked = Linked(board)
-        parts = linked.parts()
-        parts["find_senses"] = lambda: senses
-        self.own = Companion(board.config, board.clock, linked.logs, linked.known, **parts)
-        self.counts = linked.companion.counts
-
-    async def be_idle(self):
-        """Connect, and do all there is to do."""
-        self.own._exchange.open(self.linked.known.begin())
-        await self.own._sync._greet()
-        while await self.own._idle_work():
-            pass
-
-
-def _perceived():
+async def test_an_idle_board_tells_what_it_perceives():
     perceiving = Perceiving()
     perceiving.minutes("room", [5] * 130)
-    return perceiving.senses
-
-
-async def test_an_idle_board_tells_what_it_perceives():
-    met = Met(_perceived())
+    met = Met(Board().serve(companion_url="http://127.0.0.1:9"), perceiving.senses)
+    await met.connect()
     await met.be_idle()
-    assert met.counts["senses"] == 1 and met.counts["readings"] >= 2
-
-
-async def test_while_a_message_is_answered_nothing_is_told_of_senses():
-    met = Met(_perceived())
-    met.linked.is_busy = True
-    await met.be_idle()
-    assert "senses" not in met.counts
+    counts = met.linked.companion.counts
+    assert counts["senses"] == 1 and counts["readings"] >= 2

@@ -4,8 +4,7 @@ from board import Board, Script, lines_of
 from engram import __version__
 from engram.channels.console.commands import stats as status
 from engram.link import messages
-from engram.link.companion import Companion
-from linked import Linked
+from linked import Met
 
 NAMES = (
     "calls errors failed firmware flash flash_size kept_turns memories mode model model_problem records_bytes records_cap "
@@ -91,54 +90,39 @@ def test_telegram_is_off_on_away_or_stopped():
 # --- the message
 
 
-class Met:
-    """A board's Companion that has just been greeted by one in this process."""
-
-    def __init__(self, model=None):
-        self.board = board = Board().serve(model, companion_url="http://127.0.0.1:9")
-        self.linked = linked = Linked(board)
-        self.own = Companion(board.config, board.clock, linked.logs, linked.known, **linked.parts())
-        self.statuses = linked.companion.statuses
-
-    async def connect(self):
-        self.own._exchange.open(self.linked.known.begin())
-        self.own._status_pause.end()
-        await self.own._sync._greet()
-
-    async def be_idle(self):
-        while await self.own._idle_work():
-            pass
+def _met(model=None):
+    return Met(Board().serve(model, companion_url="http://127.0.0.1:9"))
 
 
 async def test_a_companion_is_told_once_and_again_after_ten_minutes():
-    met = Met()
+    met = _met()
     await met.connect()
     await met.be_idle()
     await met.be_idle()
-    assert len(met.statuses) == 1 and 590_000 < met.own._status_pause.left_ms <= 600_000
+    assert len(met.linked.companion.statuses) == 1 and 590_000 < met.own._status_pause.left_ms <= 600_000
     met.own._status_pause.end()
     await met.be_idle()
-    assert len(met.statuses) == 2
+    assert len(met.linked.companion.statuses) == 2
 
 
 async def test_while_a_message_is_answered_nothing_is_told():
-    met = Met()
+    met = _met()
     await met.connect()
     met.linked.is_busy = True
     await met.be_idle()
-    assert met.statuses == []
+    assert met.linked.companion.statuses == []
     met.linked.is_busy = False
     await met.be_idle()
-    assert len(met.statuses) == 1
+    assert len(met.linked.companion.statuses) == 1
 
 
 async def test_the_companion_is_told_the_figures_and_which_start_it_is():
-    met = Met()
+    met = _met()
     await met.connect()
     await met.be_idle()
-    told = met.statuses[-1]
+    told = met.linked.companion.statuses[-1]
     assert told["run"] > 0 and told["seconds"] >= 0 and told["firmware"] == __version__
-    assert Met().own._run != told["run"]
+    assert _met().own._run != told["run"]
 
 
 async def test_the_message_is_small_even_if_all_figures_are_large():
@@ -146,18 +130,18 @@ async def test_the_message_is_small_even_if_all_figures_are_large():
     model.name = "m" * 500
     model.problem = "\x1b[2J" + "p" * 500
     model.calls = model.tokens = 1 << 40
-    met = Met(model)
+    met = _met(model)
     met.board.telegram = Channel("q" * 500, True)  # pyright: ignore[reportAttributeAccessIssue]  # stands in for it
     await met.connect()
     assert await met.own._report_status()
     items = list(status.find_status(met.board).items())
     assert len(items) + 2 <= messages.ITEMS and met.linked.way.largest < 1400
-    assert "\x1b" not in met.statuses[-1]["model_problem"]
+    assert "\x1b" not in met.linked.companion.statuses[-1]["model_problem"]
 
 
 async def test_a_refused_status_does_not_end_the_link():
-    met = Met()
+    met = _met()
     met.linked.companion.refuses_status = True
     await met.connect()
     await met.be_idle()
-    assert met.statuses == [] and met.own._exchange.failure is None
+    assert met.linked.companion.statuses == [] and met.own._exchange.failure is None

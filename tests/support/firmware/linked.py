@@ -5,7 +5,7 @@ import os
 from engram import files
 from engram.channels.console.commands.stats import find_status
 from engram.errors import NetError, StoreError
-from engram.link import replication
+from engram.link import companion, replication
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
 from engram.link.note_copy import NoteCopy
@@ -128,6 +128,27 @@ class Linked:
             assert sorted(kept) == sorted(lines), (name, sorted(kept), sorted(lines))
             assert kept == lines, name
             assert copy.have == raw.store.next_seq - 1
+
+
+class Met:
+    """A board's Companion that can be greeted by one in this process."""
+
+    def __init__(self, board, senses=None):
+        self.board = board
+        self.linked = linked = Linked(board)
+        parts = linked.parts()
+        parts["find_senses"] = lambda: senses
+        self.own = companion.Companion(board.config, board.clock, linked.logs, linked.known, **parts)
+
+    async def connect(self):
+        self.own._exchange.open(self.linked.known.begin())
+        self.own._status_pause.end()
+        await self.own._sync._greet()
+
+    async def be_idle(self):
+        """Do all there is to do."""
+        while await self.own._idle_work():
+            pass
 
 
 def lines_of(raw):

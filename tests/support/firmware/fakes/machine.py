@@ -192,16 +192,6 @@ class Pin:
         _handlers[self.id] = handler, trigger
 
 
-class I2C:
-    """A bus."""
-
-    def __init__(self, id, *, scl, sda, freq=400000):
-        if id not in (0, 1):
-            raise ValueError("I2C(%d) doesn't exist" % id)
-        assert scl.id != sda.id
-        self.pins = scl.id, sda.id
-
-
 NO_TIMER_HZ = 7777
 """A frequency for which there is no timer left: RuntimeError since MicroPython 1.26, ValueError before."""
 

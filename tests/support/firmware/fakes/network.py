@@ -16,7 +16,6 @@ has_room = True
 ending_ms = 300
 """How long the driver ends an attempt after disconnect(), and refuses settings and another one."""
 
-scans = 0
 calls = []
 """The names that connect() was called with."""
 
@@ -26,11 +25,11 @@ _wlan = None
 
 def begin_anew() -> None:
     """As after power was lost, with nothing in the air."""
-    global _wlan, _hostname, has_room, scans
+    global _wlan, _hostname, has_room
     air.clear()
     calls.clear()
     world.forget_all()
-    _wlan, _hostname, has_room, scans = None, "mpy-esp32", True, 0
+    _wlan, _hostname, has_room = None, "mpy-esp32", True
 
 
 def hostname(name=None):
@@ -49,7 +48,6 @@ class _Wlan:
 
     def __init__(self):
         self.is_active = False
-        self.announced = ""
         self.power = self.PM_PERFORMANCE
         self.reconnects = -1
         self.name = ""
@@ -84,8 +82,6 @@ class _Wlan:
         return None
 
     def scan(self):
-        global scans
-        scans += 1
         if not self.is_active:
             raise OSError("STA must be active")
         if self._is_connecting():
@@ -104,7 +100,6 @@ class _Wlan:
         assert isinstance(name, str)
         calls.append(name)
         self.name, self._key = name, key
-        self.announced = _hostname
         self._requested, self._failures = True, 0
         self._try()
 
