@@ -45,8 +45,6 @@ class Wifi:
         self.networks = config.secret("wifi")
         self.joined = ""
         self.problem = "not joined yet"
-        self.changes = 0
-        """Count of joined networks and set clocks, which ends pauses between retries."""
         self._server = config.get("network.ntp")
         self._saves_power = config.get("network.power_save")
         self._looks = 1
@@ -78,7 +76,6 @@ class Wifi:
         while True:
             if await self._join():
                 backoff.reset()
-                self.changes += 1
                 if not self._has_time:
                     self._looks = 1
                     self._clock_backoff.reset()
@@ -125,7 +122,6 @@ class Wifi:
             diag.info("clock", "%s gave no time: %s" % (self._server, error))
             return self._clock_backoff.next_ms() // _LOOK_MS
         self._clock_backoff.reset()
-        self.changes += not self._has_time
         self._has_time = True
         return _DAY_LOOKS
 

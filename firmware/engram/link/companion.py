@@ -17,7 +17,6 @@ from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)
-_SECOND_MS = const(1000)
 _STATUS_MS = const(600_000)  # between two reports of the status
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 _AWAY = const("the companion is not connected")
@@ -83,21 +82,12 @@ class Companion:
     async def run(self) -> None:
         try:
             while True:
-                changes = self._network_changes()
                 wait_ms = await self._connect()
                 diag.info("companion", self._problem)
-                while wait_ms > 0:
-                    await sleep_ms(min(wait_ms, _SECOND_MS))
-                    wait_ms -= _SECOND_MS
-                    if self._network_changes() != changes:
-                        wait_ms = 0
-                        self._backoff.reset()
+                await sleep_ms(wait_ms)
         finally:
             if self.inbound:
                 await self.inbound.stop()
-
-    def _network_changes(self) -> int:
-        return self._network.changes if self._network else 0
 
     async def _connect(self) -> int:
         """Hold a link until it ends; return the ms until the next try."""

@@ -240,15 +240,15 @@ async def _step(awaitable, within_ms, problem, name):
         raise TimedOut("the link to %s failed: %s" % (name, problem))
     except ValueError as error:
         # Both MicroPython and CPython report a refused certificate this way.
-        raise Refused(_why_refused(name, str(error), time.gmtime()[0]))
+        raise _refusal(name, str(error), time.gmtime()[0])
     except OSError as error:
         raise failed(name, _reason(error))
 
 
-def _why_refused(name, reason, year):
-    if year < _FIRST_YEAR:
-        return "the clock is not set, so the certificate of " + name + " cannot be checked; set the time"
+def _refusal(name: str, reason: str, year: int) -> NetError:
+    if year < _FIRST_YEAR:  # which may pass soon
+        return NetError("the clock is not set, so the certificate of " + name + " cannot be checked; set the time")
     # "has expired", "starts in the future", "is not yet valid": the words of MicroPython and of CPython.
     is_dated = "expired" in reason or "future" in reason or "not yet" in reason
     advice = "is the clock right?" if is_dated else "check the URL and the root certificates"
-    return "the certificate of " + name + " was refused (" + " ".join(reason.split()) + "); " + advice
+    return Refused("the certificate of %s was refused (%s); %s" % (name, " ".join(reason.split()), advice))

@@ -14,6 +14,7 @@ from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError, StoreError
 from engram.link import conversation, inbound_messages
 from engram.link.conversation import caller_of
+from engram.link.rpc import NoAnswer
 from engram.memory.access import OWNER, Caller
 from linked import Met
 from linked_talk import head_of
@@ -244,11 +245,11 @@ class Failing(Talking):
 
     tries = 0
 
-    async def answer(self, *said):
+    async def answer(self, mid, caller, content, is_command, origin, sink):
         self.tries += 1
         if self.tries < 3:
             raise StoreError("the flash is away.") if self.tries == 1 else MemoryError
-        await super().answer(*said)
+        await super().answer(mid, caller, content, is_command, origin, sink)
 
 
 async def test_a_message_that_could_not_be_answered_is_offered_again():
@@ -280,3 +281,17 @@ async def test_a_message_that_does_not_fit_the_heap_ends_the_link_and_not_the_ta
     own._transport = own._exchange.transport = transport = Broken()
     assert await own._connect() > 0 and transport.is_closed
     assert own._problem == "not enough memory for what the companion sent"
+
+
+class Silent(Broken):
+    """A transport to a companion that answers nothing."""
+
+    async def open(self):
+        raise NoAnswer("no answer came in time")
+
+
+async def test_a_companion_that_does_not_answer_is_told_with_advice():
+    own = Met(Board().serve(companion_url="http://127.0.0.1:9")).own
+    own._transport = Silent()
+    await own._connect()
+    assert "is `engram serve` running" in own.short()

@@ -1,7 +1,7 @@
 """Links: base URLs, root certificates and what is told when one does not pass. Connections: test_net_http.py."""
 
 from engram.errors import ArgumentError
-from engram.net.transport import _certificates, _why_refused, split_url, tls_context
+from engram.net.transport import _certificates, _refusal, split_url, tls_context
 from support import raises
 
 _BAD = (
@@ -46,11 +46,11 @@ def test_der_certificates_are_taken_apart():
 
 def test_a_clock_that_is_not_set_is_the_reported_reason():
     for reason in ("The certificate validity starts in the future", "expired", "not trusted"):
-        assert "clock is not set" in _why_refused("example.org", reason, 2000)
+        assert "clock is not set" in str(_refusal("example.org", reason, 2000))
 
 
 def test_a_date_that_does_not_fit_lets_the_clock_be_checked():
-    assert _why_refused("example.org", "The certificate validity\nhas expired\n", 2026) == (
+    assert str(_refusal("example.org", "The certificate validity\nhas expired\n", 2026)) == (
         "the certificate of example.org was refused (The certificate validity has expired); is the clock right?"
     )
 

@@ -89,7 +89,6 @@ _WITH_STAND_INS = (
     "test_device_ntp",
     "test_device_watchdog",
     "test_device_wifi",
-    "test_network_wakes",
     "test_pin_intruders",
     "test_pins",
     "test_sense_sampling",
