@@ -38,8 +38,6 @@ class Timers:
     def __init__(self, folder: str, clock):
         self.table = timer_store.make_table(folder)
         self.clock = clock
-        self.is_in_turn = False
-        """True during a timer's turn, which sets no timers."""
         self.problem = ""
         """Reason why something due was not reported, or ""."""
         self._changed = asyncio.Event()

@@ -41,7 +41,7 @@ class TimerTool(Tool):
         timers, caller, action = self._timers, turn.caller, arguments["action"]
         if action == "list":
             return {"timers": [_shown(row, timers.clock) for row in timers.owned_by(caller)]}, ""
-        if timers.is_in_turn:
+        if not turn.said:
             raise ArgumentError("action", _IN_A_TURN)
         if action == "remove":
             if "id" not in arguments:

@@ -2,11 +2,10 @@
 
 import asyncio
 
-from engram.agent.agent import Turn
 from engram.errors import ArgumentError, ModelUnavailable, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.timers.tool import TimerTool, checked_call
+from engram.timers.tool import checked_call
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 
@@ -111,35 +110,10 @@ async def test_an_answer_that_the_flash_did_not_take_is_told_as_broken_off():
 
 
 async def test_a_timers_turn_sets_no_timers():
-    call = Call("c", "timer", '{"action":"add","text":"more","time":"every 5 min"}')
-    timed = _asking([call], "No.")
+    timed = _asking([Call("c", "timer", '{"action":"add","text":"more","time":"every 5 min"}')], "No.")
     timed.add(CHAT, "ask", "do it again", at=EIGHT)
-    tool = TimerTool(timed.timers, None)
-    arguments = {"action": "add", "text": "more", "time": "every 5 min"}
-    refused = []
-
-    def during(_request):
-        with raises(ArgumentError) as caught:
-            tool.run(arguments, Turn(CHAT, 1))
-        refused.append(str(caught.error))
-
-    timed.board.model.steps = [[during, "No."]]
     await _told(timed, EIGHT - timed.board.now + 2 * MINUTE)
-    assert refused and "sets no timers" in refused[0]
-    assert tool.run(arguments, Turn(CHAT, 1))[0]["id"] == "w2"
-
-
-async def test_a_person_sets_timers_while_a_timers_turn_waits_for_theirs():
-    timed = _asking("Nothing is on today.")
-    timed.add(CHAT, "ask", "what is on today?", after=MINUTE)
-    is_over = asyncio.Event()
-    person = asyncio.create_task(timed.board.turn_queue.run(True, is_over.wait))
-    await asyncio.sleep(0)
-    await timed.pass_time(2 * MINUTE, MINUTE)
-    assert _is_busy(timed) and not timed.timers.is_in_turn
-    is_over.set()
-    await person
-    await wait_until("the turn is over", lambda: not _is_busy(timed))
+    assert "sets no timers" in timed.board.model.requests[-1][-1] and not timed.timers.owned_by(CHAT)
 
 
 # --- tools
