@@ -30,7 +30,6 @@ from engram.memory.recall import Recall
 from engram.timers.timers import Timers
 from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
-from engram.timers.turn import run_turn
 from engram.text import lenient_json  # noqa: F401
 from engram.tools.toolbox import Toolbox
 from engram.agent import get_tool, tool_loop  # noqa: F401
@@ -42,7 +41,6 @@ from engram.agent.tools import MemoryTools
 from engram.channels import deliveries  # noqa: F401
 from engram.channels.inbox import Inbox
 from engram.channels.message import buffered
-from engram.channels.people import People
 from engram.channels.console.commands import Commands
 # isort: on
 
@@ -255,6 +253,8 @@ class Board:
         self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
     async def _ask_agent(self, caller, content: str, mid: str, head: str) -> tuple:
+        from engram.timers.turn import run_turn  # with the first timer that asks
+
         return await run_turn(self, caller, content, mid, head)
 
     async def _call_tool(self, name: str, arguments: str, caller) -> tuple:
@@ -286,9 +286,11 @@ class Board:
 
             self.telegram = make_telegram(self)
 
-    def find_people(self) -> People:
+    def find_people(self):
         """Return the people who may talk through networks, read when first needed."""
         if self.people is None:
+            from engram.channels.people import People  # with the first message of a network
+
             config = self.config
             self.people = People(self.folder, self.clock, config.get("people.policy"), config.get("people.rate"))
         return self.people

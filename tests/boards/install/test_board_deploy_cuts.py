@@ -1,6 +1,5 @@
 """A deploy that is cut off leaves old code or new code, never half of either, and the next one ends with the new."""
 
-import random
 from pathlib import Path
 
 import pytest
@@ -62,23 +61,6 @@ def test_unplugged_in_the_middle_it_has_old_code_and_the_next_deploy_ends_with_n
         deploy.deploy(board.port, "", None, Progress())
     started(flash)
     assert code_on(flash) in (BEFORE, AFTER)
-    with StandIn(flash) as board:
-        deploy.deploy(board.port, "", None, Progress())
-    assert files_on(flash) == AFTER
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(20))
-def test_cut_again_and_again_it_ends_with_new_code(tmp_path: Path, seed: int):
-    numbers = random.Random(seed)
-    flash = flash_with(tmp_path, BEFORE, SIZE)
-    for _ in range(6):
-        with StandIn(flash, cut_after=numbers.randrange(2, 40)) as board:
-            try:
-                deploy.deploy(board.port, "", None, Progress())
-            except (NoPort, NoBoardAnswer):
-                continue
-            break
     with StandIn(flash) as board:
         deploy.deploy(board.port, "", None, Progress())
     assert files_on(flash) == AFTER
