@@ -177,12 +177,10 @@ async def test_an_answer_that_was_not_kept_long_enough_is_said_to_be_lost(house:
 
 @in_house(rules=replace(OPEN, policy="pairing", allow=frozenset()))
 async def test_a_flood_of_strangers_costs_a_row_for_each_of_a_few_codes(house: House):
-    await house.silence()
-    steps = house.steps.count
+    house.network.is_away = True
     for number in range(200):
         await house.say("x" * 100, f"{number % 50}", f"{number % 50}")
     assert len(house.store.deliveries.open_deliveries("home")) == 3
-    assert house.steps.count - steps == 3 * 2, "before and after each row"
 
 
 @in_house()

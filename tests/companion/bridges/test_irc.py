@@ -299,22 +299,6 @@ async def test_a_line_that_the_server_has_not_confirmed_is_uncertain(server, hos
 # --- breaks
 
 
-@on_ngircd
-async def test_a_cancelled_bridge_leaves_no_task_behind(server, host):
-    others = asyncio.all_tasks()
-    for steps in range(0, 100, 3):  # of signing in
-        async with CutProxy(server.port) as proxy:
-            task = asyncio.create_task(made("irc", server.settings, server=f"127.0.0.1:{proxy.port}").run(host))
-            await wait_until_async("a step", lambda steps=steps, proxy=proxy: proxy.steps >= steps or host.accounts)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            assert task.cancelled()
-        await wait_until_async("the end of the proxy's own tasks", lambda: asyncio.all_tasks() <= others)
-        if host.accounts:
-            break
-    assert host.accounts
-
-
 @on_services()
 async def test_what_the_engine_could_not_keep_ends_the_run(server, network, task, host):
     host.refuses = RuntimeError("the disk is full")

@@ -247,17 +247,6 @@ async def test_what_was_said_during_an_outage_is_fetched_in_all_places(server, h
     assert len(texts) == len({*texts}) and (await host.next("in the channel")).is_mentioned
 
 
-@tried_on("discord", "slack")
-async def test_a_mark_that_another_bridge_kept_counts_as_none(server, host, name):
-    ann = await server.peer("ann")
-    for mark in ("² {", '{"account":"@a:x"}', "  "):
-        host.mark = mark
-        async with running(made(name, server.settings), host):
-            await ann.say(f"after {mark}")
-            await host.next(f"after {mark.strip()}")
-            await host.wait_until(lambda mark=mark: host.mark != mark)
-
-
 # --- whose account it is
 
 

@@ -69,23 +69,6 @@ async def test_a_server_with_another_authoritys_certificate_is_not_trusted(serve
 
 
 @on("xmpp")
-async def test_a_cancelled_bridge_leaves_no_task_behind(server, host):
-    before = asyncio.all_tasks()
-    for steps in range(0, 100, 5):  # of signing in
-        async with CutProxy(server.port) as proxy:
-            task = asyncio.create_task(made("xmpp", server.settings, server=f"127.0.0.1:{proxy.port}").run(host))
-            await wait_until_async("a step", lambda steps=steps, proxy=proxy: proxy.steps >= steps or host.accounts)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            assert task.cancelled()
-        await wait_until_async("the end of the proxy's own tasks", lambda: len(asyncio.all_tasks()) <= len(before))
-        assert asyncio.all_tasks() == before
-        if host.accounts:
-            break
-    assert host.accounts
-
-
-@on("xmpp")
 async def test_another_companion_with_the_account_is_named(server, network, task):
     async with running(made("xmpp", server.settings), RecordingHost()):
         await asyncio.wait([task])

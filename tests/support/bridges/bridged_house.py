@@ -5,7 +5,6 @@ import contextlib
 import functools
 import inspect
 import itertools
-import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from dataclasses import replace
@@ -70,16 +69,6 @@ class Dead(StoreUnavailable):
     """What the code sees that runs on for a moment after its process was killed: nothing that it does has any effect."""
 
 
-async def _wait_for_threads() -> None:
-    """Wait until the threads have done what was left to them, also by tasks that were cancelled meanwhile."""
-    executor: Any = asyncio.get_running_loop()._default_executor  # pyright: ignore[reportAttributeAccessIssue]
-    if executor:
-        # As many calls as there are threads meet once no thread has anything else to do.
-        count = executor._max_workers
-        meeting = threading.Barrier(count)
-        await asyncio.gather(*(asyncio.to_thread(meeting.wait, SECONDS) for _ in range(count)))
-
-
 class Unwatched:
     """A BridgeWatch that notes nothing."""
 
@@ -115,8 +104,6 @@ class House:
         network.step = self.steps
         self.boards: dict[str, TalkingBoard] = {}
         self.kills = 0
-        self.memory: Any = None
-        """What a test's board remembers."""
         self._ids = itertools.count(1)
 
     async def start(self) -> None:
@@ -172,18 +159,6 @@ class House:
             await board.kill()
         await self.engine.stop()
         await self.service.stop()
-
-    async def silence(self) -> None:
-        """Let nothing go on in the background, so that each step from now on is of what a test does."""
-        for board in self.boards.values():
-            await board.kill()
-        for task in (self.engine._task, self.service._task):
-            assert task
-            await task.stop()
-        await wait_until_async(
-            "all tasks ended", lambda: not (self.host._tasks._tasks or self.host._lanes._tasks._tasks)
-        )
-        await _wait_for_threads()
 
     async def kill(self) -> None:
         """End a life at once: nothing that still runs changes anything."""

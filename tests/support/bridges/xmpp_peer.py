@@ -31,10 +31,8 @@ class XmppPeer(Peer):
         self._bridge = JID(bridge)
         self._room = JID(room)
         self._shown: dict[bool, list[Shown]] = {False: [], True: []}
-        self.errors: list[str] = []
         self._typing_signs = 0
         self._client.add_event_handler("message", self._on_message)
-        self._client.add_event_handler("message_error", lambda stanza: self.errors.append(stanza["error"]["condition"]))
         self._client.add_event_handler("chatstate_composing", self._on_composing)
 
     async def sign_in(self) -> None:
@@ -91,15 +89,6 @@ class XmppPeer(Peer):
     async def rename(self, nickname: str) -> None:
         """Take another nickname in the room."""
         self._nickname = await self._muc.set_self_nick(self._room, nickname)
-
-    def subscribe(self) -> None:
-        """Ask to see when the bridge's account is there."""
-        self._client.send_presence_subscription(self._bridge)
-
-    @property
-    def sees_bridge(self) -> bool:
-        """Whether the bridge's account has said that it is there."""
-        return bool(self._client.client_roster[self._bridge.bare].resources)
 
     def shown(self, *, group: bool = False) -> Sequence[Shown]:
         return tuple(self._shown[group])
