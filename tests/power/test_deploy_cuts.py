@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-import firmware_build
 import get_micropython
 from engram_host.boards import flash as flashing
 from extent import extent
@@ -183,28 +182,3 @@ def test_a_flash_that_fails_at_any_change_is_reported_and_the_next_start_goes_on
     boot(paths)
     for number, path in zip(numbers, paths, strict=True):
         assert holds(path.read_bytes()) == {**KEPT, **AFTER}, number
-
-
-def test_a_file_system_of_another_kind_is_left_mounted(tmp_path: Path, place: Path):
-    script = f"""
-import os, sys, vfs
-class Device:
-    bdev = None
-from flash import Flash
-flash = Flash("{place}/fat.bin", 512 * 4096)
-vfs.VfsFat.mkfs(flash)
-Device.bdev = flash
-sys.modules["flashbdev"] = Device
-text = open("{ROOT}/firmware/boot.py").read()
-vfs.umount("/")
-vfs.mount(flash, "/")
-open("/here", "w").close()
-exec(text, {{}})
-print(os.listdir("/"))
-"""
-    done = subprocess.run(
-        [get_micropython.HOME / "32", "-c", script],
-        capture_output=True,
-        env={**os.environ, "MICROPYPATH": f"{firmware_build.SIM}:.frozen"},
-    )
-    assert b"['here']" in done.stdout, done.stdout + done.stderr

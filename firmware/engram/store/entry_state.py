@@ -109,6 +109,7 @@ class EntryStates:
 
     def settle(self) -> None:
         """Apply all pending states for exact counts, except during a rebuild."""
+        self._store.ready()
         finish(self.settling())
 
     def settling(self):

@@ -11,7 +11,8 @@ from engram.store.search import filters
 from engram.store.types import LIVE, passes
 
 
-def newest(store, labels, scopes):
+def newest(store, labels=(), scopes=()):
+    """Yield live lines with all `labels` and one of `scopes`, newest first; later changes are not seen."""
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
@@ -72,7 +73,8 @@ def _newest_unindexed(store, first: int, below: int, labels, scopes):
     return first
 
 
-def labels(store, prefix: str, scopes):
+def labels(store, prefix: str, scopes=()):
+    """Yield (label, live entries in the scopes) of labels with a prefix, unordered."""
     store.entry_states.settle()
     index = store.index
     counts = {}
@@ -95,7 +97,8 @@ def labels(store, prefix: str, scopes):
             yield name, count
 
 
-def count(store, labels, scopes) -> int:
+def count(store, labels=(), scopes=()) -> int:
+    """Return the number of live entries with all `labels` and one of `scopes`."""
     store.entry_states.settle()
     index = store.index
     if _is_shared(store, scopes):
@@ -105,6 +108,7 @@ def count(store, labels, scopes) -> int:
 
 
 def is_used(store, label: str, scopes) -> bool:
+    """True if a live entry of `scopes` has the label, judged by hashes."""
     store.entry_states.settle()
     index = store.index
     allowed = filters.allowed(index, (label,), scopes, 0, 0)
@@ -123,7 +127,9 @@ def _is_shared(store, scopes) -> bool:
 # --- names
 
 
-def names_with_prefix(store, prefix: str):
+def names(store, prefix: str):
+    """Yield labels of "#tag", "%speaker" and "@scope" with a prefix, unordered."""
+    store.ready()
     index = store.index
     for name in codec.merged([iter(index.memtable.names())] + [_names_of(index, table) for table in index.tables]):
         if name.startswith(prefix):
@@ -140,7 +146,9 @@ def _names_of(index, table):
 # --- threads
 
 
-def thread_backwards(store, session: int):
+def thread(store, session: int):
+    """Yield a thread's indexed seqs, newest first."""
+    store.ready()
     index = store.index
     memtable = index.memtable
     for row in range(memtable.rows - 1, -1, -1):

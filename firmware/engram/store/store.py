@@ -18,7 +18,7 @@ from engram.store.log.compaction import compacting
 from engram.store.log.reader import LogReader
 from engram.store.log.seq_seek import begins_at, lines_backwards
 from engram.store.search.ranking import Ranking, search
-from engram.store.types import LIVE, SUPERSEDED, Entry, Query, concerned, no_entry
+from engram.store.types import LIVE, SUPERSEDED, Entry, concerned, no_entry
 from engram.store.upkeep import Upkeep
 
 _SLICES = const(4)  # of merging, after each append
@@ -230,15 +230,13 @@ class Store:
         self.ready()
         return self.log.read(seq)
 
-    def newest(self, labels=(), scopes=()):
-        """Yield live lines with all `labels` and one of `scopes`, newest first; later changes are not seen."""
-        self.ready()
-        return queries.newest(self, labels, scopes)
-
-    def thread(self, session: int):
-        """Yield a thread's indexed seqs, newest first."""
-        self.ready()
-        return queries.thread_backwards(self, session)
+    # Lists and counts, by the index.
+    newest = queries.newest
+    thread = queries.thread
+    names = queries.names
+    labels = queries.labels
+    count = queries.count
+    is_used = queries.is_used
 
     def lines_backwards(self):
         self.ready()
@@ -250,34 +248,12 @@ class Store:
 
     # --- searching
 
-    def search(self, query: Query, limit: int, skip=(), own=()):
-        """Yield at most `limit` hits, best first; seqs in `skip` stay unread, `own` is no evidence."""
-        return search(self, query, limit, skip, own)
+    search = search
 
     def frequencies(self, terms) -> tuple:
         """Return (live rows, {term: rows with it})."""
         self.ready()
         return self.index.rows, Ranking(self.index, terms).frequencies()
-
-    def names(self, prefix: str):
-        """Yield labels of "#tag", "%speaker" and "@scope" with a prefix, unordered."""
-        self.ready()
-        return queries.names_with_prefix(self, prefix)
-
-    def labels(self, prefix: str, scopes=()):
-        """Yield (label, live entries in the scopes) of labels with a prefix, unordered."""
-        self.ready()
-        return queries.labels(self, prefix, scopes)
-
-    def count(self, labels=(), scopes=()) -> int:
-        """Return the number of live entries with all `labels` and one of `scopes`."""
-        self.ready()
-        return queries.count(self, labels, scopes)
-
-    def is_used(self, label: str, scopes) -> bool:
-        """True if a live entry of `scopes` has the label, judged by hashes."""
-        self.ready()
-        return queries.is_used(self, label, scopes)
 
     # --- making room
 
@@ -295,9 +271,7 @@ class Store:
         """Return the random number that a reset changes."""
         return self.log.epoch
 
-    def compacting(self, decide):
-        """Rewrite the log by decide(line), see compaction.py; pause between slices for other calls."""
-        return compacting(self, decide)
+    compacting = compacting
 
     def drop_oldest(self) -> bool:
         """Drop the oldest sealed segment; True if there was one."""

@@ -36,7 +36,7 @@ class Upkeep:
     def find_unindexed(self) -> None:
         """Find lines before RAM that no table covers."""
         log = self._store.log
-        self.stop_filling()
+        self.filling = None
         self.unindexed = []
         last = self.tail[2] - 1
         following = log.oldest
@@ -46,9 +46,6 @@ class Upkeep:
             if first > following and next(log.scan_from(following, first - 1), None):
                 self.unindexed.append([following, first - 1])
             following = max(following, end + 1)
-
-    def stop_filling(self) -> None:
-        self.filling = None
 
     # --- sealing
 
@@ -123,7 +120,7 @@ class Upkeep:
                 self.unindexed[-1][1] = last
             else:
                 self.unindexed.append([first, last])
-            self.stop_filling()
+            self.filling = None
         self.tail, self._tail_state = tail, store.owner.state()
         self._is_unsaved = True
 
@@ -173,7 +170,7 @@ class Upkeep:
                 self._fill()
             has_merging = not obstacle and self._merge(slices, may_seal)
         except StoreError as error:
-            self.stop_filling()
+            self.filling = None
             self._put_off(error)
         is_filling = self.unindexed and not obstacle
         has_more = store.entry_states.pending or is_filling or (may_seal and self._is_unsaved)

@@ -10,14 +10,6 @@ from samples import Numbers, distinct_content
 from support import raises, rounds
 
 
-async def test_the_least_important_leaves_to_the_companion():
-    linked, numbers = await full_archive()
-    assert linked.kept() == numbers[: len(linked.kept())] and linked.kept()
-    assert sorted(linked.kept() + linked.live()) == numbers
-    assert linked.board.archived.total == len(linked.kept())
-    assert not linked.board.left()
-
-
 async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_away():
     linked = Archiving(records_most=100)
     linked.exchange.close(NetError("gone"))
@@ -168,18 +160,6 @@ async def test_what_is_used_often_comes_back_with_its_id_once():
     await _used_often(linked, gone, 5)
     await linked.work()
     assert linked.live().count(gone) == 1
-
-
-async def test_one_that_is_live_is_not_restored_again():
-    linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    linked.board.records.forget("m%d" % linked.live()[0])
-    linked.board.records.forget("m%d" % linked.live()[0])
-    line = await linked.archive.line("m%d" % gone, OWNER)
-    assert line and transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
-    before = linked.board.records.entries.next_seq
-    assert not transfer.restore(linked.board.records, linked.board.archived, line, OWNER)
-    assert linked.board.records.entries.next_seq == before
 
 
 # --- forgetting

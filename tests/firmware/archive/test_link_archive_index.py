@@ -87,26 +87,6 @@ async def test_a_companion_that_asks_gets_what_the_index_has():
     assert linked.board.archived.lost == 0
 
 
-# --- uses
-
-
-async def test_after_many_others_one_that_is_used_often_still_comes_back():
-    linked, _ = await full_archive()
-    archived = linked.board.archived
-    archived.uses_wanted = 3
-    archived.add_use(1000, OWNER)
-    archived.add_use(1000, OWNER)
-    for number in range(40):
-        archived.add_use(2000 + number, OWNER)
-    archived.add_use(1, ANN)
-    archived.add_use(1, ANN)
-    archived.add_use(1, ANN)
-    assert archived.pop_often_used() == (1, ANN)
-    archived.add_use(1000, OWNER)
-    assert archived.pop_often_used() == (1000, OWNER)
-    assert len(archived._shown) <= 32
-
-
 # --- turns
 
 
@@ -157,17 +137,6 @@ async def test_turns_that_left_at_the_cap_unsent_are_known_after_a_restart():
     oldest = linked.board.journal.entries.oldest
     assert linked.archive.status() == "turns t%d to t%d, until %s" % (missed + 1, oldest - 1, _day(linked))
     assert os.stat(linked.board.place + "/memory/link.json")[6] <= 128
-
-
-async def test_turns_that_the_companion_took_are_reported_also_after_a_restart():
-    linked = Archiving(journal_bytes=40960)
-    await _talk_until(linked, lambda: linked.board.journal.entries.oldest > 1)
-    oldest = linked.board.journal.entries.oldest
-    _restarted(linked)
-    assert linked.archive.missed == 0 and linked.archive.status() == "turns before t%d, until %s" % (
-        oldest,
-        _day(linked),
-    )
 
 
 async def test_turns_that_left_just_before_the_power_failed_stay_with_the_companion():

@@ -54,14 +54,6 @@ async def test_an_archived_memory_is_found_by_its_tag():
     assert (answer["memories"][0]["content"], answer["memories"][0]["from"]) == (_KITE, "the companion")
 
 
-async def test_the_companion_gets_the_tags_and_days():
-    linked = await _without_the_kite()
-    await linked.recall(tags=["#Kite"], since="2020-01-01", until="2099-01-01")
-    head = linked.companion.searches[0]
-    assert (head["query"], head["tags"]) == ("kite", ["kite"])
-    assert 0 < head["since"] < head["until"]
-
-
 async def test_an_archived_memory_is_found_by_words_and_turns_are_no_memories():
     linked = await _without_the_kite()
     turn = linked.board.journal.add(OWNER, "user", "owner", "where is it?")

@@ -72,14 +72,6 @@ def test_no_two_principals_share_a_file_even_where_case_is_ignored():
             seen[path] = who
 
 
-def test_a_principals_file_has_a_plain_name_below_its_folder():
-    for who in ODD:
-        file = principal_files.file_name_of("user.md", who)
-        assert len(file) < 128 and file[:5] == "user~" and file[-3:] == ".md"
-        for letter in file[5:-3]:
-            assert letter in "abcdefghijklmnopqrstuvwxyz0123456789-_", file
-
-
 def test_whose_a_file_is_can_be_read_from_its_name():
     for who in ODD:
         assert principal_files.principal_of(principal_files.file_name_of("2026-01-31.md", who)) == (
@@ -111,15 +103,6 @@ def test_only_so_many_people_have_files_of_their_own():
         board.notes.for_caller(ANN).note("again")
         board.notes.for_caller(OWNER).note("mine")
         board.restart()
-
-
-def test_only_the_owner_changes_what_the_agent_is():
-    board = Board()
-    for name in ("soul.md", "identity.md"):
-        _refused("file", board.profile.for_caller(ANN).write, name, "x")
-        assert "x" != board.profile.for_caller(ANN).text(name) == board.profile.for_caller(OWNER).text(name)
-    board.profile.for_caller(OWNER).write("soul.md", "Calm")
-    assert board.profile.for_caller(ANN).text("soul.md") == "Calm"
 
 
 def test_a_group_room_has_no_notes_and_no_user_md():
@@ -195,14 +178,6 @@ def test_outside_of_a_workspace_undo_does_not_reach_what_went_there():
     with raises(NotFound):
         board.undo.undo(ANN)
     assert board.records.is_seen(ref, GARDEN)
-
-
-def test_a_memory_takes_the_place_only_of_one_that_the_same_people_see():
-    board = Board()
-    shared = board.records.store("dinner is at eight", ["dinner"], ROOM).id
-    with raises(ArgumentError) as caught:
-        board.records.store("dinner is at nine", ["dinner"], ANN, supersedes=shared)
-    assert caught.error.argument == "supersedes" and shared in str(caught.error)
 
 
 # --- sessions

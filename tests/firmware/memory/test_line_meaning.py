@@ -39,10 +39,6 @@ def test_a_record_hides_those_in_whose_place_it_comes():
     assert list(describe_record(_with(RECORD, **{"with": ["m1", "m4"]})).hides) == [(1, SUPERSEDED), (4, SUPERSEDED)]
 
 
-def test_a_record_that_is_past_hides_itself():
-    assert list(describe_record(_with(RECORD, past=True)).hides) == [(2, SUPERSEDED)]
-
-
 def test_a_record_is_forgotten_with_the_older_ones_and_may_show_another():
     line = {"seq": 9, "op": "forget", "id": "m2", "at": AT, "with": ["m1"], "restores": "m4"}
     entry = describe_record(line)
@@ -84,10 +80,6 @@ def test_a_query_asks_for_replies_if_it_names_what_the_assistant_said():
         assert not asks_replies(query), query
 
 
-def test_the_day_of_a_turn_is_that_of_the_zone():
-    assert "22" in list(describe_turn(TURN, 600).terms) and "21" in list(describe_turn(TURN, 0).terms)
-
-
 def test_a_turn_whose_text_has_gone_is_forgotten_and_has_no_words():
     entry = describe_turn(_with(_without(TURN, "text"), gone=True), 0)
     assert entry.number == 7 and list(entry.hides) == [(7, FORGOTTEN)] and list(entry.terms) == []
@@ -123,15 +115,6 @@ def _is_error(describe, line):
 
 
 # --- speakers
-
-
-def test_a_query_names_one_of_the_speakers():
-    assert named_speaker("What did Ann say?", ["%ann", "%bob"], lambda label: True) == "%ann"
-
-
-def test_a_query_that_names_several_or_none_names_no_speaker():
-    assert named_speaker("Ann and Bob", ["%ann", "%bob"], lambda label: True) == ""
-    assert named_speaker("the weather", ["%ann", "%bob"], lambda label: True) == ""
 
 
 def test_a_speaker_that_does_not_count_is_not_named():

@@ -50,15 +50,6 @@ def test_undo_brings_record_and_turns_back():
         board.restart()
 
 
-def test_undo_does_not_bring_back_a_turn_of_a_session_that_was_deleted_since():
-    board = Board()
-    ref, _ = _told(board)
-    board.forgetting.forget(ref, with_turns=True)
-    board.journal.delete(OWNER, board.journal.current(OWNER))
-    board.undo.undo()
-    assert _recalled(board) == [ref]
-
-
 def test_a_turn_of_another_is_not_redacted():
     board = Board()
     turn = "t" + str(board.journal.add(ANN, "user", "ann", SECRET))
@@ -88,33 +79,6 @@ def test_after_compaction_a_deleted_session_stands_in_no_file():
     assert not board.holds(SECRET)
     with raises(NotFound):
         board.journal.get(turn, OWNER)
-
-
-def test_what_a_forgotten_record_superseded_does_not_come_back():
-    board = Board()
-    first = board.records.store("Ann lives in Rome", ["ann"]).id
-    second = board.records.store("Ann lives in Oslo", ["ann"], supersedes=first).id
-    third = board.records.store("Ann lives in Bern", ["ann"], supersedes=second).id
-    board.records.forget(third)
-    for _ in range(2):
-        for step in (board.restart, board.compact):
-            assert list(board.records.newest()) == []
-            step()
-    assert not board.holds("Ann lives")
-
-
-def test_ids_are_never_used_again():
-    board = Board()
-    refs = []
-    for _ in range(4):
-        for _ in range(3):
-            refs.append(board.records.store(f"thing {len(refs)}", ["a"]).id)
-            refs.append("t" + str(board.journal.add(OWNER, "user", "owner", f"word {len(refs)}")))
-            board.forgetting.forget(refs[-2])
-            board.journal.redact(refs[-1], OWNER)
-        board.compact()
-        board.restart()
-    assert len(set(refs)) == len(refs)
 
 
 def test_a_sessions_thread_can_be_walked_over_turns_that_were_compacted_away():

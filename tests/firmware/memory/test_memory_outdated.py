@@ -75,17 +75,6 @@ def test_undo_brings_back_what_turns_said():
         assert sorted([item.id for item in board.find("1234", OWNER) if item.id != "t9"]) == before
 
 
-def test_a_turn_that_was_outdated_and_forgotten_is_outdated_when_that_is_taken_back():
-    board, ref = told(FACTS[0])
-    ref = replace(board, ref, "the gate code is 9876")
-    assert "t4" in board.forgetting.forget(ref, with_turns=True)[1]
-    board.undo.undo()
-    for _ in range(2):
-        _check(board, ref, FACTS[0])
-        assert board.journal.get("t4", OWNER)[0]["text"] == FACTS[0][0]
-        board.restart()
-
-
 def test_a_forgotten_turn_does_not_come_back_by_its_mark():
     board, ref = told(FACTS[0])
     replace(board, ref, "the gate code is 9876")
@@ -146,14 +135,6 @@ def test_what_others_say_of_themselves_stays():
         board.records.update(ref, {"content": "I live in Berlin"}, caller)
         found = [item.id for item in board.find("where do I live, in Paris?", caller)]
         assert theirs in found and turn not in found
-
-
-def test_a_memory_of_which_nobody_knows_who_said_it_makes_no_persons_turns_outdated():
-    board = Board()
-    theirs = "t%d" % board.journal.add(OWNER, "user", "ann", "I live in Paris")
-    ref = board.records.store("I live in Paris", ["home"], OWNER, source="import").id
-    board.records.update(ref, {"content": "I live in Berlin"}, OWNER)
-    assert theirs in [item.id for item in board.find("where do I live, in Paris?", OWNER)]
 
 
 def test_a_question_that_was_asked_before_is_no_answer():

@@ -23,18 +23,6 @@ def _ids(items):
     return [item.id for item in items]
 
 
-def test_what_goes_after_it_was_ranked_is_passed_over():
-    board = Board()
-    turn = board.journal.add(OWNER, "user", "owner", "my bike is green")
-    gone = board.records.store("The bike cost 300", ["bike"]).id
-    ref = board.records.store("The bike stands in the cellar", ["bike"]).id
-    ranked = board.rank("bike", OWNER)
-    board.forgetting.forget(gone, OWNER)
-    board.journal.redact("t%d" % turn, OWNER)
-    assert _ids(board.recall.find(ranked)) == [ref]
-    assert len(_lines(recall_block.make(board.recall, ranked, 1000))) == 1
-
-
 # --- the block
 
 
@@ -106,24 +94,6 @@ def test_stored_text_cannot_close_the_fence():
     block = board.block("bike", OWNER, 500)
     assert len(_lines(block)) == 2
     assert block.lower().count("</recalled-memories>") == 1 and block.endswith("</recalled-memories>")
-
-
-def test_with_nothing_that_fits_there_is_no_block():
-    board = Board()
-    assert board.block("bike", OWNER, 500) == ""
-    board.records.store("apples are red", ["a"])
-    for query in ("bike", "", "?!", "what is the"):
-        assert board.block(query, OWNER, 500) == ""
-
-
-# --- why nothing was found
-
-
-def test_words_that_stand_nowhere_are_named_as_they_were_written():
-    board = Board()
-    board.records.store("apples are red", ["a"])
-    for query, shown in (("What is Élodie's database?", "Élodie's, database"), ("我的自行车 runs", "我的自行车, runs")):
-        assert f"({shown})" in board.recall.why_empty(query, OWNER)
 
 
 # --- confidence
@@ -221,14 +191,6 @@ def _diary():
     return board
 
 
-def test_a_question_lifts_what_was_said_on_the_days_that_it_names():
-    board = _diary()
-    plain = {item.id: item.score for item in board.find("boiler", OWNER)}
-    for query, lifted in (("boiler yesterday", "t5"), ("boiler 2 days ago", "t4"), ("the boiler 9 days ago", "t3")):
-        gained = [(item.score - plain[item.id], item.id) for item in board.find(query, OWNER)]
-        assert max(gained)[1] == lifted and min(gained)[0] == 0, query
-
-
 def test_a_question_that_only_names_days_gives_what_was_said_then_newest_first():
     board = _diary()
     board.records.store("soup needs salt", ["food"])
@@ -283,15 +245,6 @@ def test_lines_of_notes_are_found_and_cited():
     assert is_certain(board.rank("violin", OWNER)) and not board.find("zebra", OWNER)
     assert "- [%s.md#1] - " % day in board.block("serviced boiler", OWNER, 300)
     assert "- [MEMORY.md#4] - Mila plays the violin" in board.block("violin", OWNER, 300)
-
-
-def test_the_best_of_records_turns_and_notes_comes_first():
-    board = Board()
-    board.journal.add(OWNER, "user", "owner", "the boiler hums")
-    board.records.store("the boiler was serviced in May", ["home"])
-    board.notes.for_caller(OWNER).note("the boiler leaks at the valve")
-    for query, best in (("boiler serviced", "m1"), ("boiler valve leaks", "#1"), ("boiler hums", "t3")):
-        assert best in _ids(board.find(query, OWNER))[0], query
 
 
 def test_notes_of_others_are_not_found_nor_any_in_a_group():

@@ -5,13 +5,12 @@ import os
 
 from board import Board
 from calls import equipped, result_of
-from engram.errors import NotFound
 from engram.llm.types import Call
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram.text.openers import parse
 from learners import add, facts, learn, learner, read, tell
-from support import at_once, raises
+from support import at_once
 
 GARDEN = Caller("ann", "chat#1", False, "garden")
 ANN = Caller("ann", "chat#1", False, "")
@@ -73,13 +72,6 @@ def test_what_the_model_stores_is_the_workspaces_unless_it_is_personal():
     assert [scope for _, scope in scopes(board)] == ["ws:garden", "user:ann", "user:ann", "ws:garden"]
 
 
-def test_what_takes_the_place_of_a_private_memory_stays_private():
-    board = equipped()
-    first = store(board, "Ann is 40", ANN)["id"]
-    assert store(board, "Ann had a birthday and counts 41 years", supersedes=first)["supersedes"] == first
-    assert scopes(board) == [("Ann had a birthday and counts 41 years", "user:ann")]
-
-
 async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was_said_outside_private():
     def keep(content):
         return [Call("1", "memory_store", json.dumps({"content": content, "tags": ["note"]}))]
@@ -116,18 +108,6 @@ async def test_what_is_distilled_of_the_notes_of_a_workspace_is_its():
     assert board.note_retention.waiting() == {}
     assert "was taken back: The hedge is cut" in board.undo.undo(BOB)
     assert scopes(board) == []
-
-
-def test_a_member_takes_back_a_change_of_the_workspaces_notes_and_nobody_else_does():
-    board = Board()
-    for line in ("one", "two"):
-        board.notes.for_caller(GARDEN).append("MEMORY.md", line)
-    for caller in (ANN, OUTSIDE):
-        with raises(NotFound) as caught:
-            board.undo.undo(caller)
-        assert "no change" in str(caught.error)
-    board.undo.undo(BOB)
-    assert board.notes.for_caller(GARDEN).text("MEMORY.md") == "one\n"
 
 
 def test_a_workspace_with_a_name_too_long_for_a_file_leaves_notes_with_who_writes_them():

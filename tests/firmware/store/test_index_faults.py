@@ -159,14 +159,6 @@ def _check_restart(store):
     store.close()
 
 
-def test_tables_that_cannot_be_searched_are_rebuilt_a_few_times_only():
-    for method in ("find", "bucket", "row_bytes"):
-        store = _store()
-        with patched(Table, method, _damage), bounded(store, 40):
-            _fill(store)
-        _check_restart(store)
-
-
 def test_tables_that_cannot_be_opened_after_they_were_written_are_written_a_few_times_only():
     store = _store()
     _fill(store)

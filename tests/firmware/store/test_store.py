@@ -7,40 +7,19 @@ from engram import text
 from engram.compat import finish
 from engram.store.log.segments import Log
 from engram.store.store import Store
-from engram.store.types import FORGOTTEN, LIVE, SUPERSEDED, Entry, Query, no_entry
-from support import folder
+from engram.store.types import FORGOTTEN, LIVE, Entry, Query, no_entry
+from support import StatelessSchema, folder
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
 
 
-class Owner:
+class Owner(StatelessSchema):
     """Gives test lines their meaning."""
 
-    def __init__(self):
-        self.seen = []
-
     def describe(self, line):
-        if "ends" in line:
-            return no_entry(ends=line["ends"])
         if "forget" in line:
             return no_entry(hides=((line["forget"], FORGOTTEN),))
-        if "show" in line:
-            return no_entry(shows=(line["show"],))
-        hides = ((line["supersedes"], SUPERSEDED),) if "supersedes" in line else ()
-        labels = ["#" + tag for tag in line.get("tags", ())]
-        number = line.get("of", line["seq"])
-        return Entry(
-            number, text.terms(line["text"]), labels, line.get("session", 0), line.get("at", 0), hides, (), 0, False
-        )
-
-    def observe(self, line):
-        self.seen.append(line["seq"])
-
-    def state(self):
-        return {"seen": len(self.seen)}
-
-    def restore(self, state):
-        self.seen = []
+        return Entry(line.get("of", line["seq"]), text.terms(line["text"]), (), 0, 0, (), (), 0, False)
 
 
 def _open(place):
@@ -49,12 +28,12 @@ def _open(place):
     return store
 
 
-def _query(words, labels=(), since=0, until=0, scopes=()):
-    return Query(text.terms(words), labels, scopes, since, until, "", None, True)
+def _query(words):
+    return Query(text.terms(words), (), (), 0, 0, "", None, True)
 
 
-def _found(store, words, **more):
-    return [hit.number for hit in store.search(_query(words, **more), 50)]
+def _found(store, words):
+    return [hit.number for hit in store.search(_query(words), 50)]
 
 
 def test_ranks_are_those_of_plain_bm25():

@@ -5,9 +5,8 @@ import random
 from board import ANN, DAY, NOW
 from engram import log_line
 from engram.memory.access import OWNER
-from engram.memory.texts.profile import Profile
 from movers import MANY, answered, fill, imported, live, memories, mover, restarted, rows, stored
-from support import change, rounds
+from support import rounds
 
 # --- there and back
 
@@ -22,19 +21,6 @@ def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses
         assert imported(other, "\n".join(left) + "\n")[0] == "%d stored, 0 refused" % len(was)
         assert rows(other) == was and live(other) == now
         assert rows(restarted(other)) == was
-
-
-def test_a_memory_that_comes_back_is_recognised_as_the_boards_own():
-    board = mover()
-    first = board.records.store("Ann plays chess", ["chess"], pinned=True).id
-    lines = memories(board)
-    origin = lines[0]["origin"]
-    # The other board's line has another id, and a word that was changed there.
-    back = dict(lines[0], id="m77", content="Ann plays go", updated=board.now + 5)
-    assert imported(board, [back])[0] == "0 stored, 1 changed, 0 refused"
-    record = board.records.get(first)
-    assert (record["content"], record["pinned"], record["updated"]) == ("Ann plays go", True, board.now + 5)
-    assert memories(board)[0]["origin"] == origin and board.records.count() == 1
 
 
 def test_what_the_board_knows_already_from_elsewhere_is_not_stored_twice():
@@ -55,15 +41,6 @@ def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
     assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
     edit["was"] = board.records.get("m1")["seq"]
     assert imported(board, [dict(edit, content="Ann plays bridge")])[0] == "0 stored, 1 changed, 0 refused"
-
-
-def test_a_memory_that_was_forgotten_here_comes_back_once():
-    board = stored("Ann plays chess")
-    lines = memories(board)
-    board.records.forget("m1")
-    for outcome in ("1 stored, 0 refused", "0 stored, 1 there already, 0 refused"):
-        assert imported(board, lines)[0] == outcome
-    assert [record["content"] for record in live(board)] == ["Ann plays chess"]
 
 
 def test_forgetting_and_undo_reach_the_history_that_came_with_a_memory():
@@ -157,14 +134,6 @@ def test_texts_come_along_where_none_stand_yet():
     )
 
 
-def test_a_text_has_the_names_and_lengths_that_it_may_have():
-    change(Profile, limit=200)
-    board = mover()
-    lines = [{"file": "../config.json", "text": "x"}, {"file": "user.md", "text": "x" * 201}, {"file": "user.md"}]
-    told = imported(board, lines)
-    assert told[0].startswith("line 1: file: ") and told[1].startswith("line 2: ") and told[2].startswith("line 3: ")
-
-
 def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     count = 8000
     board = mover()
@@ -177,12 +146,3 @@ def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     told = imported(board, "\n".join(lines) + "\n")
     assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content
-
-
-def test_what_is_here_for_a_shorter_time_only_is_not_there_already():
-    board = mover()
-    board.records.store("the key is under the mat", ["t"], expires=NOW + 5)
-    lines = [{"content": "the key is under the mat", "tags": ["t"], "expires": NOW + 4}]
-    assert imported(board, lines) == ["0 stored, 1 there already, 0 refused"]
-    del lines[0]["expires"]
-    assert imported(board, lines) == ["1 stored, 0 refused"]

@@ -4,10 +4,8 @@ import json
 import random
 
 from engram.errors import ArgumentError, NotFound
-from engram.memory.access import OWNER
-from engram.memory.records.records import Records
 from movers import answered, fill, imported, live, mover, put, rows, stored
-from support import change, raises, rounds
+from support import raises, rounds
 
 # --- what is refused
 
@@ -79,20 +77,6 @@ def test_an_export_that_lacks_lines_is_reported():
     board = mover()
     assert imported(board, lines[:-1])[-1] == "the file is not whole: its last line is missing"
     assert imported(board, lines[:1] + lines[2:])[-1] == "the file is not whole: it had 6 lines, 5 were read"
-
-
-def test_a_line_that_is_too_long_is_passed_over():
-    board = mover()
-    told = imported(board, ('{"content":"',) + ("x" * 1000,) * 20 + ('"}\n{"content":"Bob sings"}\n',))
-    assert told == ["line 1: has 20015 bytes, at most 16384 fit.", "1 stored, 1 refused"]
-
-
-def test_a_memory_that_makes_too_long_a_line_is_refused_alone():
-    change(Records, limit=4000)
-    board = mover()
-    # Each of these characters takes six bytes in the log.
-    told = imported(board, [{"content": "a"}, {"content": "x" + "\x01" * 2722 + "y"}, {"content": "b"}])
-    assert told[0].startswith("line 2: fields: make a line of ") and told[1] == "2 stored, 1 refused"
 
 
 def test_a_file_needs_a_name_of_the_board():
@@ -210,21 +194,3 @@ def test_whatever_a_field_holds_an_import_answers():
                 line = '{"%s":%s,%s' % (name, value, json.dumps(rest)[1:])
                 told = answered(board, "/import " + line.replace(",}", "}"))
                 assert [True for line in told if " stored, " in line], told
-
-
-# --- parts
-
-
-def test_a_text_of_which_a_part_is_missing_is_left_out():
-    lines = [{"part": at, "of": 3, "text": "x%d" % at} for at in (1, 2)] + [
-        {"file": "MEMORY.md", "part": 3, "of": 3, "text": "x3"}
-    ]
-    board = mover()
-    for missing in range(3):
-        told = imported(board, lines[:missing] + lines[missing + 1 :])
-        assert "part" in told[0] or "last part is missing" in told[-1], told
-        assert board.notes.for_caller(OWNER).names() == []
-    imported(board, [lines[0], {"content": "between"}] + lines[1:])
-    assert board.notes.for_caller(OWNER).names() == []
-    imported(board, lines)
-    assert board.notes.for_caller(OWNER).text("MEMORY.md") == "x1x2x3"

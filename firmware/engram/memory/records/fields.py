@@ -45,12 +45,6 @@ def check(name: str, value, limit: int):
     return check(name, value, limit)
 
 
-def check_clearable(name: str) -> None:
-    """Raise ArgumentError if a field cannot be cleared."""
-    if name not in CLEARABLE:
-        raise ArgumentError(name, "cannot be cleared; only " + ", ".join(CLEARABLE) + " can.")
-
-
 def pairs(record: dict):
     """Yield a record's (name, value) pairs in display and export order."""
     for name in ("id",) + _ORDER + ("guess",):

@@ -92,7 +92,8 @@ class Records:
             if name == "supersedes":
                 raise ArgumentError(name, "is given when a memory is stored and stays: store a new one instead.")
             if value is None:
-                fields.check_clearable(name)
+                if name not in fields.CLEARABLE:
+                    raise ArgumentError(name, "cannot be cleared; only " + ", ".join(fields.CLEARABLE) + " can.")
                 record.pop(name, None)
         kept = {name: value for name, value in changes.items() if value is not None}
         kept = self._checked(kept)

@@ -2,7 +2,7 @@
 
 A day's facts stand among the records; its file has the notes, a line each. Here is kept which lines were read:
 
-    memory/daily.json    {"at": moment of the last distillation, "guess": whether the clock was not set then,
+    memory/daily.json    {"at": moment of the last distillation,
                           "read": {"2026-01-31~ann.md": [bytes, crc32 of these bytes], ...},
                           "seq": the seq of the newest line of the log of records that told such marks,
                           "left": [files that are gone since then; the companion does not know it]}
@@ -45,7 +45,7 @@ class NoteRetention:
         self._counted = None  # the notes' version when they were counted
         self._waiting = {}
         self._tidied = None  # the notes' version when it was looked whether they fit
-        self._last = None  # (moment of the last distillation, whether the clock was not set then), once that was read
+        self._last = None  # moment of the last distillation, once that was read
         self._is_checked = False  # True once all files were compared with their marks
 
     # --- what waits
@@ -124,7 +124,7 @@ class NoteRetention:
     # --- how far it went
 
     def _read(self) -> dict:
-        empty = {"at": 0, "guess": True, "read": {}, "seq": 0}
+        empty = {"at": 0, "read": {}, "seq": 0}
         state = files.read_json(self._folder + _FILE, _LARGEST, _state) or empty
         seq, marks = self._versions.distilled or (0, ())
         if seq > state["seq"]:
@@ -150,20 +150,18 @@ class NoteRetention:
     def note_over(self) -> None:
         """Note the end of a distillation, from which the next pause counts."""
         state = self._read()
-        self._last = state["at"], state["guess"] = self._clock.now(), not self._clock.known
+        self._last = state["at"] = self._clock.now()
         self._write(state)
 
     def since(self) -> int:
-        """Return seconds since the last distillation; a clock change restarts the count."""
+        """Return seconds since the last distillation; a clock that is set back restarts the count."""
         if self._last is None:
-            state = self._read()
-            self._last = state["at"], state["guess"]
+            self._last = self._read()["at"]
         now = self._clock.now()
-        at, is_guess = self._last
-        if not at or at > now or (is_guess and self._clock.known):
+        if not 0 < self._last <= now:
             self.note_over()
             return 0
-        return now - at
+        return now - self._last
 
     # --- leaving
 
@@ -222,7 +220,7 @@ class NoteRetention:
 
 
 def _state(found) -> dict:
-    state = {"at": int(found["at"]), "guess": bool(found["guess"]), "seq": int(found["seq"])}
+    state: dict = {"at": int(found["at"]), "seq": int(found["seq"])}
     state["read"] = {file: [int(size), int(crc)] for file, (size, crc) in found["read"].items()}
     state["left"] = [str(file) for file in found.get("left", ())]
     return state

@@ -159,9 +159,6 @@ class Index:
         words = sum(table.words for table in self.all_tables())
         return max(1, words * 16 // rows) if rows > 20 else _MEAN
 
-    def mark_untidy(self) -> None:
-        self.tidy_below = self.next_number
-
     def end_session(self, session: int) -> None:
         for row in range(self.memtable.rows):
             if self.memtable.sessions[row] == session:

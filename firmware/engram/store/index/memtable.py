@@ -33,7 +33,7 @@ class MemTable:
 
     number = 0
 
-    def __init__(self, words: int = MOST_WORDS):
+    def __init__(self):
         # Made at their full size: arrays that grow bit by bit leave holes all over the heap.
         self.seqs = array("I", bytes(4 * MOST_ROWS))
         self.offsets = array("I", bytes(4 * MOST_ROWS))
@@ -42,13 +42,12 @@ class MemTable:
         self.lengths = array("H", bytes(2 * MOST_ROWS))
         self._ends = array("H", bytes(2 * MOST_ROWS))  # of each row's words
         self.dead = bytearray(MOST_ROWS >> 3)
-        self._most_words = words
-        self._make_words(words)
+        self._make_words()
         self.clear()
 
-    def _make_words(self, room: int) -> None:
-        self._lows = array("H", bytes(2 * room))
-        self._highs = bytearray(room)
+    def _make_words(self) -> None:
+        self._lows = array("H", bytes(2 * MOST_WORDS))
+        self._highs = bytearray(MOST_WORDS)
 
     def clear(self) -> None:
         self._names = set()
@@ -58,8 +57,8 @@ class MemTable:
         self.used = 0
         for at in range(len(self.dead)):
             self.dead[at] = 0
-        if len(self._highs) > self._most_words:
-            self._make_words(self._most_words)
+        if len(self._highs) > MOST_WORDS:
+            self._make_words()
 
     @property
     def live(self) -> int:
@@ -67,7 +66,7 @@ class MemTable:
 
     @property
     def is_full(self) -> bool:
-        is_long = self.rows == MOST_ROWS or self.used > self._most_words - _SPARE_WORDS
+        is_long = self.rows == MOST_ROWS or self.used > MOST_WORDS - _SPARE_WORDS
         return is_long or self.log_bytes >= CHUNK_BYTES
 
     def has_room_for(self, rows: int) -> bool:

@@ -9,7 +9,6 @@ from engram.store.index.merge_policy import insert
 from engram.store.types import concerned
 
 _TABLE_BYTES = const(6144)  # of the log, that one table is tried for
-_WORDS = const(640)  # for which there is room: half as many as in RAM beside it
 _LINES_AT_ONCE = const(8)
 
 
@@ -22,7 +21,7 @@ class Rebuild:
         self._describe = describe
         self._unindexed = unindexed
         self._note = note
-        self._rows = MemTable(_WORDS)
+        self._rows = MemTable()
         self._work = self._run()
         self.is_open = False
         self.ended = set()

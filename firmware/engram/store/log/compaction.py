@@ -13,6 +13,7 @@ from engram.store.index import merge_policy
 
 
 def compacting(store, decide):
+    """Rewrite a store's log by decide(line), see compact(); pause between slices for other calls."""
     store.ready()
     if store.is_compacting:
         raise StoreError("a compaction is under way: wait until it is done.")
@@ -22,7 +23,7 @@ def compacting(store, decide):
     while store.upkeep.unindexed and store.tick(may_seal=False):
         yield
     store.is_compacting = True
-    store.upkeep.stop_filling()
+    store.upkeep.filling = None
     is_over = False
     try:
         yield from store.entry_states.settling()
@@ -34,7 +35,7 @@ def compacting(store, decide):
         following = store.log.first
         yield from compact(store.log, decide)
         # Before the manifest is written, so that a power cut loses no work.
-        store.index.mark_untidy()
+        store.index.tidy_below = store.index.next_number
         if store.log.next_seq > following:
             yield from store.upkeep.sealing_segment()
         else:

@@ -9,16 +9,15 @@ _BUFFER = const(512)
 
 
 class Repair:
-    """A repair of segments at `base`; `lines` reads like log_line.lines()."""
+    """A repair of segments at `base`."""
 
-    def __init__(self, base: str, lines):
+    def __init__(self, base: str):
         self._base = base
-        self._lines = lines
         self.damaged = 0
 
     def is_sound(self, path: str) -> bool:
         with open(path, "rb") as file:
-            return all(log_line.is_whole(line, ended) for _, line, ended in self._lines(file, 0))
+            return all(log_line.is_whole(line, ended) for _, line, ended in _lines(file))
 
     def mend(self, path: str) -> None:
         before = self.damaged
@@ -28,7 +27,7 @@ class Repair:
 
     def _mended(self, path: str):
         with open(path, "rb") as source:
-            for _, line, ended in self._lines(source, 0):
+            for _, line, ended in _lines(source):
                 if log_line.is_whole(line, ended):
                     yield line
                 else:
@@ -64,7 +63,7 @@ def repair_file(path: str, source: str) -> int:
     """Remove damage from a small file of lines; return the number of pieces. StoreError."""
     if files.size(path) < 0:
         return 0
-    repair = Repair(path[: -len(".jsonl")], _long_lines)
+    repair = Repair(path[: -len(".jsonl")])
     try:
         if not repair.is_sound(path):
             repair.mend(path)
@@ -76,8 +75,8 @@ def repair_file(path: str, source: str) -> int:
     return repair.damaged
 
 
-def _long_lines(file, offset: int):
-    return log_line.long_lines(file, bytearray(_BUFFER), offset)
+def _lines(file):
+    return log_line.long_lines(file, bytearray(_BUFFER))
 
 
 def _replace(path: str, parts) -> None:

@@ -43,7 +43,7 @@ class Log:
         self.name = name
         self.segment_bytes = segment_bytes or max(SMALLEST_SEGMENT, min(cap // SEGMENTS, _LARGEST_SEGMENT))
         self.may_mend = True  # while it is compacted, damage is passed over: both rewrite segments
-        self.repair = Repair(self.base, self.lines)
+        self.repair = Repair(self.base)
         self._file = None  # the live segment, for appending and reading
         self._files = {}  # sealed segments that are open: number -> file
         self._unsure = False

@@ -36,8 +36,8 @@ _SESSION_SLOPE = const(180)  # k1 * b
 _SESSION_GAIN = const(121600)  # 64 * (k1 + 1)
 
 
-def search(store, query, limit: int, skip, own):
-    store.ready()
+def search(store, query, limit: int, skip=(), own=()):
+    """Yield at most `limit` hits, best first; seqs in `skip` stay unread, `own` is no evidence."""
     store.entry_states.settle()
     ranking = Ranking(store.index, query.terms, query.weights)
     if own:

@@ -29,13 +29,6 @@ def _listed(board, caller=OWNER):
     return [session.id for session in board.journal.sessions(caller)]
 
 
-def test_a_session_without_a_title_is_called_by_its_first_turn():
-    board = Board()
-    _say(board, "  hello\nworld " + "x" * 100)
-    _say(board, "more")
-    assert board.journal.sessions(OWNER)[0].title == "hello world " + "x" * 48
-
-
 def test_switching_goes_on_in_the_old_thread():
     board = Board()
     _say(board, "one")
@@ -120,15 +113,6 @@ def _long_lived():
     for number in range(60):
         _say(board, f"thing {number}", ANN)
     return board, first, second
-
-
-def test_a_session_outlives_the_segment_in_which_it_began():
-    board, first, second = _long_lived()
-    board.restart()
-    found = {session.id: session for session in board.journal.sessions(OWNER) + board.journal.sessions(ANN)}
-    assert (found[first].title, found[second].title, found[second].turns) == ("the trip", "hers", 60)
-    assert (board.journal.current(OWNER), board.journal.current(ANN)) == (first, second)
-    assert _window(board, first) == []
 
 
 def test_a_deleted_session_does_not_come_back_from_an_older_segments_header():

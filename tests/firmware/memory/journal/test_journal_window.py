@@ -100,18 +100,3 @@ def test_a_segment_that_leaves_takes_only_its_own_turns():
     kept = [seq for seq in seqs if board.journal.turn(seq)]
     assert 0 < len(kept) < 41 and kept == seqs[len(seqs) - len(kept) :]
     assert _window(board, 200) == kept
-
-
-def _of_many_segments():
-    board = Board(segment_bytes=1500)
-    return board, [_say(board, f"turn {number}") for number in range(40)]
-
-
-def test_turns_of_a_segment_that_left_just_before_the_power_failed_are_in_the_index_no_more():
-    board, seqs = _of_many_segments()
-    assert board.journal_store.log.drop_oldest()
-    board.restart()
-    kept = [seq for seq in seqs if board.journal.turn(seq)]
-    assert 0 < len(kept) < 40
-    assert board.journal.entries.oldest == kept[0] and board.journal.entries.count() == len(kept)
-    assert _window(board, 200) == kept

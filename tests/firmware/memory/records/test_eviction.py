@@ -1,6 +1,6 @@
 """When memory is full, what matters least leaves: never what is pinned. The last of it stays on the flash for a while."""
 
-from board import ANN, DAY, NOW, Board, commands_of
+from board import DAY, NOW, Board, commands_of
 from engram.errors import StoreFull
 from engram.memory.access import OWNER
 from samples import Numbers, distinct_content
@@ -35,18 +35,6 @@ def test_where_all_is_pinned_a_new_one_is_refused_with_the_reason():
         _fill(board, 1, 5)
     assert "pinned" in str(caught.error)
     assert len(_live(board)) == 3
-
-
-def test_what_left_is_kept_with_all_its_fields():
-    board = Board(records_most=2)
-    board.records.store(
-        distinct_content(0), ["a", "b"], keywords=["k"], type="device", importance=0.1, scope="user:ann", turns=["t3"]
-    )
-    before = board.records.get("m1", ANN)
-    _fill(board, 2, 1)
-    kept = board.left()[0]
-    assert {name: kept[name] for name in before} == before
-    assert kept["left"] == NOW
 
 
 def test_all_that_left_is_kept_until_a_compaction():
@@ -156,24 +144,6 @@ def test_what_left_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
 
 
-def test_room_that_is_made_at_once_leaves_a_compaction_that_is_under_way_to_its_end():
-    board = Board(records_bytes=65536, records_most=100)
-    at = 0
-    while board.records.entries.bytes < 62000:
-        board.remember(distinct_content(at % 90 + 1000 * (at // 90)) + " " + "padding " * 60, ["t"])
-        at += 1
-    for _ in range(6):
-        assert board.eviction.tick()
-    while board.records.entries.count() < 100:
-        at += 1
-        board.remember(distinct_content(at + 5000), ["t"])
-    board.records.store("one more in between", ["t"])
-    while board.eviction.tick():
-        pass
-    assert not board.records_store.is_compacting and board.records.entries.bytes < 65536
-    board.compact()
-
-
 def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
     board = Board(records_bytes=65536)
     at = 0
@@ -187,29 +157,6 @@ def test_where_nothing_can_leave_the_log_is_not_rewritten_again_and_again():
             pass
         compactions += board.records.entries.next_seq != before
     assert compactions == 1 and "pinned" in board.eviction.why
-
-
-def test_what_is_unpinned_makes_it_try_again():
-    board = Board(records_bytes=65536)
-    refs = []
-    while board.records.entries.bytes < 62500:
-        refs.append(board.remember(distinct_content(len(refs)) + " " + "padding " * 230, ["t"], pinned=True))
-    while board.eviction.tick():
-        pass
-    for ref in refs[:10]:
-        board.records.update(ref, {"pinned": False})
-    while board.eviction.tick():
-        pass
-    assert board.records.entries.bytes < 62500 and board.eviction.left
-
-
-def test_one_that_is_replaced_twice_gives_way_to_one_only():
-    board = Board(records_most=3)
-    refs = _fill(board, 3, pinned=True)
-    drafts = [board.records.draft(distinct_content(at), ["t"], supersedes=refs[0]) for at in (7, 8)]
-    with raises(StoreFull):
-        board.records.keep(drafts)
-    assert board.records.keep(drafts[:1]) and board.records.entries.count() == 3
 
 
 def test_what_is_changed_does_not_leave_for_what_is_new_in_the_same_flush():

@@ -1,7 +1,6 @@
 """Importance decays while a record is of no use: reckoned when it is read, never stored, never compounded."""
 
 from board import DAY, NOW, Board
-from engram.memory.access import OWNER
 
 
 def _stored(board, importance=0.8, **more):
@@ -20,14 +19,6 @@ def test_each_full_week_after_thirty_days_takes_a_tenth():
         board.now = NOW + days * DAY
         found.append(_now(board, ref))
     assert found == [70, 70, 60, 50]
-
-
-def test_what_is_recalled_has_been_of_use():
-    board = Board()
-    ref = _stored(board)
-    board.now += 60 * DAY
-    assert "boiler" in board.block("what about the boiler", OWNER, 300)
-    assert _now(board, ref) == 80
 
 
 def test_a_use_counts_after_a_restart():

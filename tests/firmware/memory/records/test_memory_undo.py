@@ -60,21 +60,6 @@ def test_a_long_text_in_any_script_is_taken_back():
         assert board.notes.for_caller(OWNER).text("MEMORY.md") == content
 
 
-def test_edits_of_several_files_are_taken_back_in_order():
-    board = Board()
-    board.notes.for_caller(OWNER).note("went out")
-    board.records.store("one", ["a"])
-    board.profile.for_caller(OWNER).write("soul.md", "Calm")
-    _undo(board)
-    assert "Warm" in board.profile.for_caller(OWNER).text("soul.md") and _contents(board) == ["one"]
-    _undo(board)
-    assert _contents(board) == [] and "went out" in board.notes.for_caller(OWNER).text(
-        board.notes.for_caller(OWNER).today()
-    )
-    _undo(board)
-    assert board.notes.for_caller(OWNER).text(board.notes.for_caller(OWNER).today()) == ""
-
-
 def test_undo_stops_at_the_last_compaction():
     board = Board()
     board.records.store("one", ["a"])

@@ -1,6 +1,6 @@
 """The daily log: which notes wait to be distilled, what is kept of that over restarts, edits and cuts, and when notes leave."""
 
-from board import DAY, NOW, Board
+from board import DAY, Board
 from engram import files
 from engram.compat import finish
 from samples import Numbers
@@ -81,18 +81,6 @@ def test_the_time_since_the_last_one_survives_a_restart():
     assert board.note_retention.since() == 5000
 
 
-def test_a_clock_that_is_set_late_makes_nothing_due():
-    board = Board()
-    board.now = 1000
-    board.restart()
-    board.note_retention.note_over()
-    assert board.note_retention.since() < 10
-    board.now = NOW
-    assert board.note_retention.since() == 0
-    board.now += 50
-    assert board.note_retention.since() == 50
-
-
 def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
     board = Board(notes_bytes=16384)
     for at in range(6):
@@ -106,13 +94,3 @@ def test_of_too_many_bytes_notes_that_were_distilled_leave_before_others():
     finish(board.note_retention.tidying())
     waiting = [note for _, note in _batch(board).entries]
     assert "14:13 note 3" in waiting and "14:13 note 4" in waiting
-
-
-def test_what_was_rewritten_at_the_same_length_is_read_again():
-    board = Board()
-    _mine(board).write(_mine(board).today(), "- code 1234")
-    _read(board)
-    _mine(board).write(_mine(board).today(), "- code 9876")
-    assert _entries(board) == ["code 9876"]
-    board.restart()
-    assert _entries(board) == ["code 9876"]

@@ -2,9 +2,8 @@
 
 import os
 
-from board import NOW, Board
+from board import Board
 from engram import files
-from engram.clock import Zone, day_number
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import Notes
@@ -122,18 +121,3 @@ def test_a_name_that_is_no_notes_is_refused():
         with raises(ArgumentError):
             notes.replace(name, "x", "y")  # pyright: ignore[reportArgumentType]  # some are no text, on purpose
     assert sorted(os.listdir(board.place + "/memory")) == before
-
-
-def test_yesterday_is_the_day_before_also_after_a_day_of_25_hours():
-    board = Board()
-    board.clock.zone = Zone("CET-1CEST,M3.5.0,M10.5.0/3")
-    board.now = board.clock.moment(day_number("2026-10-25"), 23 * 60 + 30)
-    assert board.notes.for_caller(OWNER).yesterday() == "2026-10-24.md"
-
-
-def test_a_note_has_the_time_of_day_and_stands_on_one_line():
-    board = Board()
-    board.notes.for_caller(OWNER).note("went\n out ")
-    board.now = NOW + 3600
-    board.notes.for_caller(OWNER).note("came back")
-    assert board.notes.for_caller(OWNER).text(TODAY) == "- 14:13 went out\n- 15:13 came back\n"
