@@ -23,28 +23,13 @@ def test_a_set_is_read_with_times_in_greenwich(tmp_path: Path):
     assert (one.name, one.turns[0].at, one.turns[2].caption) == ("one", 1709373600, "a photo of a yellow kayak 🛶")
 
 
-def test_conversations_come_in_the_order_of_their_names(tmp_path: Path):
-    for name in ("b", "a"):
-        write(tmp_path, name=name)
-    assert [one.name for one in load_conversations(tmp_path, pytest.fail)] == ["a", "b"]
-
-
 def test_a_folder_that_is_not_there_is_reported(tmp_path: Path):
     assert "is not a folder" in _told(tmp_path / "none")
-
-
-def test_a_folder_without_conversations_is_reported(tmp_path: Path):
-    assert "has no folders" in _told(tmp_path)
 
 
 def test_a_missing_file_is_reported_by_its_name(tmp_path: Path):
     (write(tmp_path) / "one" / "questions.jsonl").unlink()
     assert "questions.jsonl cannot be read" in _told(tmp_path)
-
-
-def test_an_empty_file_is_reported(tmp_path: Path):
-    write(tmp_path, turns=[])
-    assert "turns.jsonl is empty" in _told(tmp_path)
 
 
 def test_a_line_that_is_no_json_is_reported_with_its_number(tmp_path: Path):
@@ -107,10 +92,6 @@ def test_a_foreign_question_has_no_evidence_and_the_names_of_those_who_speak_her
     first, second = with_foreign(_pair(tmp_path), 10)
     assert first.questions[len(QUESTIONS) :] == [Question("Is Cidonia Ann's?", (), FOREIGN)]
     assert second.questions[1] == Question("What did Cid plant?", (), FOREIGN)
-
-
-def test_questions_of_a_false_premise_are_not_asked_elsewhere(tmp_path: Path):
-    assert all("xyzzy" not in asked.text for asked in with_foreign(_pair(tmp_path), 10)[1].questions)
 
 
 @pytest.mark.parametrize("count", range(5))

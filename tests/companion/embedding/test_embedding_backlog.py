@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
 from engram_host.companion.embedding import indexer as backlog_module
-from engram_host.companion.embedding.embedder import CachedEmbedder
-from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable, StoreUnavailable
+from engram_host.companion.errors import EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.processes.leases import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.vector_types import Identity, text_digest
-from extent import with_more
 from waiting import SECONDS, wait_until_async
 
 
@@ -61,13 +59,6 @@ def small(monkeypatch):
     monkeypatch.setattr(backlog_module, "TEXTS_AT_ONCE", 3)
 
 
-def test_each_line_with_a_text_gets_its_vector(store, small):
-    board, embedder = Board(store), Embedder()
-    board.say("a", "", "b", "c", "d", "e", "f")
-    finish(make(store, embedder))
-    assert_whole(store, embedder, board)
-
-
 def test_nothing_is_embedded_twice_in_the_end(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abcdefghij")
@@ -82,14 +73,6 @@ def test_the_newest_lines_come_first(store, small):
     board.say(*"abcdefgh")
     finish(make(store, embedder))
     assert embedder.asked == list("hgfedcba")
-
-
-def test_all_devices_get_a_share_of_each_round(store, small):
-    boards, embedder = [Board(store, name) for name in ("one", "two")], Embedder()
-    for board in boards:
-        board.say(*(f"{board.device} {number}" for number in range(12)))
-    asyncio.run(make(store, embedder).run_round())
-    assert {text.split()[0] for text in embedder.asked} == {"one", "two"}
 
 
 def test_a_line_that_becomes_another_gets_another_vector(store, small):
@@ -145,32 +128,6 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
     assert not stored(store, old)
 
 
-def test_going_back_to_a_model_whose_vectors_are_still_there_asks_it_for_none(store, small):
-    board, old, new = Board(store), Embedder(), Embedder("big", 6)
-    board.say(*"abcdefghij")
-    finish(make(store, CachedEmbedder(old, store.vectors, KEY)))
-    asyncio.run(make(store, CachedEmbedder(new, store.vectors, KEY)).run_round())
-    old.asked.clear()
-    finish(make(store, CachedEmbedder(old, store.vectors, KEY)))
-    assert not old.asked
-    assert_whole(store, old, board)
-
-
-def test_coming_back_to_a_model_after_its_vectors_were_dropped_makes_them_again(store, small):
-    board, old, new = Board(store), Embedder(), Embedder("big", 6)
-    board.say(*"abcde")
-    for embedder in (old, new, old):
-        finish(make(store, embedder))
-    assert_whole(store, old, board)
-
-
-def test_a_first_index_can_be_searched_while_it_grows(store, small):
-    Board(store).say(*"abcdefghij")
-    backlog = make(store)
-    asyncio.run(backlog.run_round())
-    assert backlog.identity == Identity("little", 8, KEY)
-
-
 def test_a_text_that_is_refused_is_left_out_and_reported(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abcdefg")
@@ -180,18 +137,6 @@ def test_a_text_that_is_refused_is_left_out_and_reported(store, small):
     board.texts[2] = ""
     assert_whole(store, embedder, board)
     assert "that text is not taken" in backlog.refusal
-
-
-def test_an_embedder_that_refuses_all_loses_no_line(store, small):
-    board, embedder = Board(store), Embedder()
-    board.say(*"abc")
-    embedder.refused = {"a", "b", "c", "ready"}
-    backlog = make(store, embedder)
-    with pytest.raises(EmbedderRefused):
-        finish(backlog)
-    embedder.refused = set()
-    finish(backlog)
-    assert_whole(store, embedder, board)
 
 
 class Breaking:
@@ -273,26 +218,6 @@ def test_an_error_that_nobody_foresaw_is_reported_and_ends_nothing(store, small)
 
     assert "KeyError: 'a mistake'" in asyncio.run(work())[0]
     assert_whole(store, embedder, board)
-
-
-@pytest.mark.parametrize("turns", with_more([0, 3], [1, 2, 4, 5]))
-def test_it_ends_in_whichever_turn_of_waking_up_it_is_cancelled(store, small, turns):
-    board, embedder = Board(store), Embedder()
-    board.say(*"abc")
-    backlog = make(store, embedder)
-
-    async def work():
-        task = asyncio.create_task(backlog.run())
-        await wait_until_async("it rests", lambda: backlog._awake._waiters)
-        assert not backlog.left
-        backlog.wake()
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        task.cancel()
-        async with asyncio.timeout(SECONDS):
-            await asyncio.gather(task, return_exceptions=True)
-
-    asyncio.run(work())
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

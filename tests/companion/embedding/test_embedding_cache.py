@@ -65,12 +65,6 @@ def test_answers_are_those_of_the_embedder(calls):
         assert len(cached._queries) <= 3
 
 
-def test_a_text_that_comes_twice_is_embedded_once():
-    cached, inner, _ = make()
-    embed(cached, ["a", "b", "a"], "passage")
-    assert inner.asked == ["a", "b"]
-
-
 def test_a_passage_that_the_store_has_is_not_embedded():
     cached, inner, store = make()
     store.vectors[Identity("little", 8, 7), text_digest("a")] = direction("a")
@@ -78,25 +72,11 @@ def test_a_passage_that_the_store_has_is_not_embedded():
     assert not inner.asked
 
 
-def test_a_query_is_remembered():
-    cached, inner, _ = make()
-    embed(cached, ["a"], "query")
-    embed(cached, ["a"], "query")
-    assert inner.asked == ["a"]
-
-
 def test_the_query_that_was_used_longest_ago_leaves():
     cached, inner, _ = make(queries=2)
     for text in ("a", "b", "a", "c", "a", "b"):
         embed(cached, [text], "query")
     assert inner.asked == ["a", "b", "c", "b"]
-
-
-def test_a_query_and_a_passage_of_one_text_are_two_things():
-    cached, inner, _ = make()
-    embed(cached, ["a"], "query")
-    embed(cached, ["a"], "passage")
-    assert inner.asked == ["a", "a"]
 
 
 def test_another_model_does_not_get_the_old_ones_vectors():

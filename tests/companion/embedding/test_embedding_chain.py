@@ -72,23 +72,6 @@ def test_the_first_that_is_ready_is_chosen():
     assert (chain.model, chain.dimensions, maker(chain)) == ("little", 2, 2)
 
 
-def test_why_the_wanted_one_failed_is_reported():
-    first = Plain("big")
-    first.error = EmbedderRefused("big says no.", 401)
-    chain, _ = chain_of(first, Plain("little"))
-    ready(chain)
-    assert chain.reason == "big says no."
-
-
-def test_an_index_waits_for_the_model_that_made_it():
-    first, second = Plain("big", 4), Plain("little", 2)
-    down(first)
-    chain, _ = chain_of(first, second, made=("big", 4))
-    with pytest.raises(EmbedderUnavailable, match="big is away"):
-        ready(chain)
-    assert (chain.model, chain.dimensions) == ("big", 4)
-
-
 def test_an_index_waits_for_its_model_whose_dimensions_are_not_known_yet():
     first, second = Plain("big", 0), Plain("little", 2)
     down(first)
@@ -101,16 +84,6 @@ def test_a_model_that_is_wanted_more_than_the_one_that_made_the_index_takes_over
     chain, _ = chain_of(Plain("big", 4), Plain("little", 2), made=("little", 2))
     ready(chain)
     assert chain.model == "big"
-
-
-def test_a_query_is_never_answered_by_another_model():
-    first, second = Plain("big", 2, 1), Plain("little", 2, 2)
-    chain, _ = chain_of(first, second)
-    ready(chain)
-    down(first)
-    with pytest.raises(EmbedderUnavailable, match="big is away"):
-        maker(chain)
-    assert second.asked == 0
 
 
 def test_a_second_service_with_the_same_model_answers_in_its_place():
@@ -145,20 +118,6 @@ def test_a_text_that_is_refused_is_no_reason_to_leave_an_embedder_alone():
         maker(chain)
     first.error = None
     maker(chain)
-
-
-def test_an_index_is_not_rebuilt_unless_that_is_set():
-    first = Plain("big")
-    chain, clock = chain_of(first, Plain("little"))
-    ready(chain)
-    down(first)
-    with pytest.raises(EmbedderUnavailable):
-        maker(chain)
-    for _ in range(30):
-        clock.now += REBUILD_AFTER
-        with pytest.raises(EmbedderUnavailable):
-            ready(chain)
-    assert chain.model == "big"
 
 
 def test_a_fallback_rebuilds_the_index_when_set_and_only_after_a_while():

@@ -71,12 +71,6 @@ def test_vectors_are_the_printed_ones(embedder):
         np.testing.assert_allclose(embed(embedder, [text], kind)[0, :6], expected, atol=ROUNDING)
 
 
-def test_a_question_finds_its_answer(embedder):
-    texts = ["They marry on the third of June", "We buy kibble for the puppy", "The router was restarted"]
-    asked = ["What does her dog eat?", "Why was there no internet?", "When is the wedding?"]
-    assert (embed(embedder, asked, "query") @ embed(embedder, texts).T).argmax(axis=1).tolist() == [1, 2, 0]
-
-
 def test_a_vector_does_not_depend_on_the_texts_beside_it(embedder):
     texts = ["", " ", "\0", "\ud800", "汉" * 400, "\u200b\u00ad", *(f"a sentence {'and more ' * n}" for n in range(4))]
     alone = np.concatenate([embed(embedder, [text]) for text in texts])
@@ -92,10 +86,6 @@ def test_what_stands_behind_256_tokens_is_not_read(embedder):
 
 def test_e5_reads_wide_letters_and_ligatures_as_the_plain_ones(e5):
     np.testing.assert_array_equal(embed(e5, ["ＦＵＬＬ  ﬁne"]), embed(e5, ["FULL fine"]))
-
-
-def test_no_texts_give_no_vectors(model):
-    assert embed(model, []).shape == (0, DIMENSIONS)
 
 
 def test_a_query_does_not_wait_for_passages(model, monkeypatch):
@@ -116,52 +106,6 @@ def test_a_query_does_not_wait_for_passages(model, monkeypatch):
         assert not passages.done()
         is_answered.set()
         await passages
-
-    asyncio.run(work())
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
-def test_passages_give_way_to_queries(model, monkeypatch):
-    niceness = {}
-    make_vectors = model._vectors
-
-    def note(pieces):
-        niceness[threading.current_thread().name.partition("_")[0]] = os.getpriority(
-            os.PRIO_PROCESS, threading.get_native_id()
-        )
-        return make_vectors(pieces)
-
-    async def work():
-        monkeypatch.setattr(model, "_vectors", note)
-        await model.embed(["a sentence"], "passage")
-        await model.embed(["where is it?"], "query")
-
-    asyncio.run(work())
-    assert niceness["embed-passages"] > niceness["embed-query"]
-
-
-def test_few_passages_do_not_wait_for_many(monkeypatch):
-    embedder = LocalEmbedder(MiniLm())
-    has_begun, is_asked = threading.Event(), threading.Event()
-    make_vectors = embedder._vectors
-
-    def wait_for_the_few(pieces):
-        has_begun.set()
-        assert is_asked.wait(SECONDS), "the few are never asked for"
-        return make_vectors(pieces)
-
-    async def work():
-        await embedder.ready()
-        monkeypatch.setattr(embedder, "_vectors", wait_for_the_few)
-        many = asyncio.create_task(embedder.embed(["a sentence of some words"] * 150, "passage"))
-        assert await asyncio.to_thread(has_begun.wait, SECONDS)
-        few = asyncio.create_task(embedder.embed(["another one"], "passage"))
-        await asyncio.sleep(0)  # it has asked for its tokens now
-        is_asked.set()
-        await few
-        assert not many.done()
-        await many
-        await embedder.close()
 
     asyncio.run(work())
 

@@ -1,15 +1,11 @@
 """The local model's files: only the original's are used; else searches go by words, and health, doctor and log say why."""
 
 import asyncio
-import logging
-import threading
 from pathlib import Path
 
 import pytest
 
-from cli_case import engram
 from companion_store import embedding_of
-from engram_host.companion.embedding import minilm
 from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.local_model import LocalModel
@@ -20,7 +16,6 @@ from one_case import in_one_case
 from waiting import wait_until_async
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
-SECONDS = 30
 
 
 @pytest.fixture
@@ -52,22 +47,6 @@ def test_a_file_that_is_gone_is_reported_with_what_brings_it_back(changed: Path)
         MiniLm().check(changed)
 
 
-def test_it_is_logged_once_however_often_it_is_tried(changed: Path, caplog: pytest.LogCaptureFixture):
-    embedder = LocalEmbedder(MiniLm())
-    for _ in range(2):
-        with caplog.at_level(logging.WARNING), pytest.raises(EmbedderRefused):
-            asyncio.run(embedder.ready())
-    assert [TOKENIZER in record.getMessage() for record in caplog.records] == [True]
-
-
-def test_the_files_are_compared_in_a_thread_of_their_own(monkeypatch: pytest.MonkeyPatch):
-    threads: list[threading.Thread] = []
-    monkeypatch.setattr(minilm, "check_files", lambda *given: threads.append(threading.current_thread()))
-    embedder = LocalEmbedder(MiniLm())
-    asyncio.run(embedder.ready())
-    assert threads and threads[0] is not threading.main_thread()
-
-
 def test_searches_go_by_words_and_health_says_why(changed: Path, store: CompanionStore):
     async def told() -> tuple[str, str]:
         meaning = embedding_of(store, "minilm")
@@ -81,9 +60,3 @@ def test_searches_go_by_words_and_health_says_why(changed: Path, store: Companio
     problem, how_it_stands = asyncio.run(told())
     assert "is not the one that" in problem and problem.endswith(".")
     assert how_it_stands.endswith("searches go by words only.")
-
-
-def test_doctor_finds_it_wrong_and_says_what_to_do(changed: Path, tmp_path: Path):
-    ran = engram("doctor", "--home", tmp_path / "none", "--json", EMBEDDING_PROVIDER="minilm")
-    (found,) = (check for check in ran.json["checks"] if check["name"] == "embedder")
-    assert found["state"] == "wrong" and BRING_BACK in found["do"]

@@ -78,11 +78,6 @@ def test_no_request_has_more_texts_than_the_batch_size(peer):
     assert [request["input"] for request in peer.requests] == [TEXTS[:2], TEXTS[2:4], TEXTS[4:]]
 
 
-def test_an_answer_in_another_order_is_sorted_by_index(peer):
-    peer.faults.append("backward")
-    np.testing.assert_allclose(embed(remote_embedder(peer), TEXTS), [direction(text) for text in TEXTS], atol=1e-6)
-
-
 def test_dimensions_are_sent_only_if_that_is_set(peer):
     embed(remote_embedder(peer, dimensions=WIDTH), ["a"])
     assert embed(remote_embedder(peer, dimensions=4, use_dimensions=True), ["a"]).shape == (1, 4)
@@ -104,11 +99,6 @@ def test_being_ready_asks_once_and_sends_nothing_of_anybody(peer):
 
     asyncio.run(twice())
     assert [request["input"] for request in peer.requests] == [["ready"]]
-
-
-def test_a_text_is_cut_at_the_input_length(peer):
-    embed(remote_embedder(peer, input_characters=20), ["x" * 21])
-    assert peer.requests[0]["input"] == ["x" * 20]
 
 
 @settings(max_examples=10)
@@ -194,19 +184,6 @@ def test_the_key_is_in_no_error_and_no_log(peer, fault, caplog):
     told = "".join(f"{one}{one!r}{getattr(one, '__dict__', '')}" for one in chain)
     assert KEY not in told
     assert KEY not in caplog.text
-
-
-def test_a_wrong_key_is_reported_without_the_key(peer):
-    with pytest.raises(EmbedderRefused) as caught:
-        embed(remote_embedder(peer, key="sk-mistyped-key"), ["a"])
-    assert "401" in str(caught.value) and "embedding.api_key" in str(caught.value)
-    assert "sk-mistyped-key" not in str(caught.value)
-
-
-def test_headers_of_ones_own_travel_along(peer):
-    headers = {"Authorization": f"Bearer {KEY}", "X-Team": "garden"}
-    embed(RemoteEmbedder(RemoteService(peer.url, headers), MODEL), ["a"])
-    assert peer.headers[0]["x-team"] == "garden"
 
 
 def test_requests_are_those_of_the_official_client(peer):

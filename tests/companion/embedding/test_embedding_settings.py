@@ -93,12 +93,12 @@ def links(embedder):
         ({"provider": "e5"}, LOCAL[::-1]),
         ({"provider": "e5", "fallback": "none"}, LOCAL[1:]),
         ({"provider": "minilm", "api_key": KEY}, LOCAL[:1]),
-        ({"api_key": KEY, "fallback": "none"}, [("OpenAiEmbedder", "text-embedding-3-small")]),
-        ({"api_key": KEY}, [("OpenAiEmbedder", "text-embedding-3-small"), *LOCAL]),
-        ({"api_key": KEY, "fallback": "e5"}, [("OpenAiEmbedder", "text-embedding-3-small"), *LOCAL[1:]]),
+        ({"api_key": KEY, "fallback": "none"}, [("RemoteEmbedder", "text-embedding-3-small")]),
+        ({"api_key": KEY}, [("RemoteEmbedder", "text-embedding-3-small"), *LOCAL]),
+        ({"api_key": KEY, "fallback": "e5"}, [("RemoteEmbedder", "text-embedding-3-small"), *LOCAL[1:]]),
         (
             {"base_url": "http://127.0.0.1:1/v1", "model_name": "nomic-embed-text", "fallback": "none"},
-            [("OpenAiEmbedder", "nomic-embed-text")],
+            [("RemoteEmbedder", "nomic-embed-text")],
         ),
     ],
 )

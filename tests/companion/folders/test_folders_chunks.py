@@ -76,12 +76,6 @@ def test_passages_go_on_and_repeat_no_more_than_the_overlap(text: str, sizes: tu
         assert board.tokens(between(one, other)) <= sizes[1]
 
 
-@settings(max_examples=50)
-@given(TEXTS)
-def test_cutting_twice_gives_the_same(text: str):
-    assert split_passages(text) == split_passages(text)
-
-
 def test_a_section_that_is_cut_goes_on_with_the_end_of_what_was_before():
     one, other = split_passages(paragraphs(12, 12), 100, 40)[:2]
     assert one.last >= other.first and between(one, other)
@@ -99,17 +93,8 @@ def test_headings_are_a_path():
     assert headings("# Travel\n\n## Japan\n\n" + paragraphs(20))[1] == ("Travel", "Japan")
 
 
-def test_a_heading_ends_those_of_its_level_and_deeper():
-    text = "# A\n## B\n### C\n## D\n" + paragraphs(20)
-    assert headings(text)[-1] == ("A", "D")
-
-
 def test_an_underlined_heading_is_one():
     assert headings("Travel\n======\n\n" + paragraphs(20))[-1] == ("Travel",)
-
-
-def test_a_comment_in_a_block_of_code_is_no_heading():
-    assert headings("# Real\n```sh\n# comment\n```\n" + paragraphs(20))[-1] == ("Real",)
 
 
 def test_a_hash_without_a_space_is_no_heading():
@@ -118,14 +103,6 @@ def test_a_hash_without_a_space_is_no_heading():
 
 def test_the_title_of_the_front_matter_stands_above_all_headings():
     assert headings('---\ntitle: "Winter"\n---\n# Snow\n' + paragraphs(20))[-1] == ("Winter", "Snow")
-
-
-def test_a_comment_in_the_front_matter_is_no_heading():
-    assert headings("---\n# comment\n---\n" + paragraphs(20))[-1] == ()
-
-
-def test_a_rule_at_the_beginning_that_nothing_ends_is_no_front_matter():
-    assert headings("---\n# Heading\n" + paragraphs(20))[-1] == ("Heading",)
 
 
 def test_a_block_of_code_that_fits_is_not_cut():

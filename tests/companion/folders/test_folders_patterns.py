@@ -1,6 +1,5 @@
 """Patterns of a folder's files: what they name, and what a folder with them reads."""
 
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -59,21 +58,11 @@ def test_a_file_that_no_pattern_names_is_not_read(notes: Path):
         read_file(place_of(notes, pattern="log/*.md"), "a.md", 1000)
 
 
-def test_a_folder_that_no_pattern_names_is_not_looked_through(notes: Path):
-    listing = list_files(place_of(notes, pattern="log/*.md"), 1000)
-    assert listing and listing.folders == 2
-
-
 def test_a_folder_can_be_read_as_two_collections(notes: Path):
     entries = [{"path": str(notes), "name": name, "pattern": f"{name}/**"} for name in ("log", "zoo")]
     sources = folder_sources(settings_of(*entries), "test")
     assert len({source.device for source in sources}) == 2
     assert [source.path_of("zoo/zoo/f.md") for source in sources] == ["", "zoo/f.md"]
-
-
-def test_a_folder_without_a_pattern_keeps_its_place_in_the_store(notes: Path):
-    before_there_were_patterns = hashlib.blake2b(f"all\0{notes}".encode(), digest_size=8).hexdigest()
-    assert place_of(notes).device == f"folder:test:{before_there_were_patterns}"
 
 
 @in_one_case(

@@ -76,11 +76,6 @@ def test_the_line_of_a_citation_is_the_one_that_says_it(companion: Companion):
     assert shown(companion, path, **{"from": line, "lines": 1}).json()["lines"] == ["the zebrafinch sings"]
 
 
-def test_what_two_passages_share_is_shown_once(companion: Companion):
-    citations = [hit["citation"] for hit in found(companion, "zebrafinch sings")]
-    assert len(citations) == len(set(citations))
-
-
 def test_boards_and_folders_stand_in_one_order(companion: Companion, board):
     one: Sent = board()
     one.keep("the kettle for assam is in the cupboard")
@@ -88,19 +83,6 @@ def test_boards_and_folders_stand_in_one_order(companion: Companion, board):
     hits = found(companion, "assam kettle cupboard")
     assert hits[0]["device"] == one.device and any(hit["citation"] == "notes/tea.md#9" for hit in hits)
     assert [hit["score"] for hit in hits] == sorted((hit["score"] for hit in hits), reverse=True)
-
-
-def test_a_search_may_leave_folders_out(companion: Companion):
-    assert found(companion, "sencha", folders=False) == [] and found(companion, "sencha", log="records") == []
-
-
-def test_a_folder_of_memory_has_no_other_files(companion: Companion):
-    assert [hit["citation"] for hit in found(companion, "quince")] == ["agent/memory/2026-01-02.md#1"]
-
-
-def test_a_link_is_counted_and_not_found(companion: Companion):
-    assert found(companion, "swordfish password") == []
-    assert {one["place"]["name"]: one["links"] for one in folders(companion)} == {"notes": 1, "shared": 0, "agent": 0}
 
 
 @in_one_case("who", [{"principal": "ann"}, {"group": True}, {"principal": "ann", "workspace": "shed"}])
@@ -132,10 +114,6 @@ def _items(sent: Sent, query: str, **more: Any) -> list[Any]:
     return sent.ask("search", query=query, **(ASKS | more))["items"]
 
 
-def test_a_board_is_given_nothing_of_folders_unless_it_asks(companion: Companion, sent: Sent):
-    assert _items(sent, "sencha", folders=False) == []
-
-
 def test_a_board_that_asks_is_given_lines_of_files_with_their_text(companion: Companion, sent: Sent):
     ((citation, score, at, who, text),) = _items(sent, "where does the sencha come from", folders=True)
     assert (citation, who) == ("notes/tea.md#5", "") and "The sencha comes from Uji." in text and score and at
@@ -156,17 +134,6 @@ def test_a_board_reads_no_file_that_its_caller_may_not_see(companion: Companion,
     assert _items(sent, "sencha", folders=True, principal="ann") == []
 
 
-def test_a_folder_is_no_device(companion: Companion):
-    devices = companion.client.get("/v1/devices").json()
-    assert not any(device["name"].startswith("folder:") for device in devices)
-
-
-def test_lines_of_a_file_are_given_from_any_line(companion: Companion):
-    answer = shown(companion, "notes/long.md", **{"from": 3, "lines": 2}).json()
-    assert answer["lines"] == ["line 3 of a long story", "line 4 of a long story"]
-    assert (answer["first"], answer["total"], answer["following"]) == (3, 799, 5)
-
-
 def test_a_whole_file_can_be_read_page_by_page(companion: Companion, root: Path):
     read: list[str] = []
     following = 1
@@ -175,11 +142,6 @@ def test_a_whole_file_can_be_read_page_by_page(companion: Companion, root: Path)
         read += page["lines"]
         following = page["following"]
     assert "\n".join(read) == (root / "notes" / "long.md").read_text()
-
-
-def test_beyond_the_end_there_are_no_lines(companion: Companion):
-    answer = shown(companion, "notes/tea.md", **{"from": 1000}).json()
-    assert answer["lines"] == [] and answer["following"] == 0
 
 
 @in_one_case(
@@ -315,11 +277,6 @@ def test_a_folder_that_the_caller_may_not_see_is_unknown(companion: Companion):
 
 def test_folders_and_a_log_cannot_be_named_together(companion: Companion):
     assert refusal(companion, folders=["notes"], log="records")[0] == 422
-
-
-@in_one_case("folders", [[], [""], ["x"] * 65, "notes", [7]])
-def test_names_of_folders_are_a_list_of_some(companion: Companion, folders: Any):
-    assert refusal(companion, folders=folders)[0] == 422
 
 
 def test_the_command_searches_the_folders_that_are_named(companion: Companion):

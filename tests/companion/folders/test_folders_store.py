@@ -66,13 +66,6 @@ def test_a_folder_is_no_board(store: CompanionStore, place: FolderSource):
     assert store.boards.devices() == [] and [source.name for source in store.boards.sources()] == [place.device]
 
 
-def test_a_passage_knows_its_file_its_headings_and_its_scope(store: CompanionStore, place: FolderSource):
-    write(place.root, {"sub/a.md": "# Tea\n## Green\nfrom Uji"})
-    read_into(store, place)
-    (line,) = lines(store, place).values()
-    assert (line["path"], line["heading"], line["scope"]) == ("sub/a.md", "Tea", "user:owner")
-
-
 def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(
     store: CompanionStore, place: FolderSource
 ):
@@ -84,18 +77,6 @@ def test_lines_put_in_at_the_beginning_make_no_passage_of_another_section_new(
     read_into(store, place)
     kept = with_vector(store, place)
     assert len(everything) > 4 and len(everything - kept) <= 1
-
-
-def test_the_places_of_passages_follow_the_file(store: CompanionStore, place: FolderSource):
-    write(place.root, {"a.md": SECTIONS})
-    read_into(store, place)
-    before = store.folders.file(place.device, "a.md")
-    write(place.root, {"a.md": "\n\n\n" + SECTIONS})
-    read_into(store, place)
-    after = store.folders.file(place.device, "a.md")
-    assert before and after
-    moved = {seq: first for seq, first, _ in before.places}
-    assert {first - moved[seq] for seq, first, _ in after.places if seq in moved and moved[seq] > 1} == {3}
 
 
 def test_what_is_the_same_is_not_read_again(
@@ -123,16 +104,6 @@ def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(
     assert texts(store, place) == {"black"}
 
 
-def test_a_file_that_went_leaves_nothing(store: CompanionStore, place: FolderSource):
-    write(place.root, {"a.md": "tea", "b.md": "coffee"})
-    read_into(store, place)
-    embed_all(store, place)
-    (place.root / "a.md").unlink()
-    read_into(store, place)
-    assert texts(store, place) == {"coffee"} and len(with_vector(store, place)) == 1
-    assert store.folders.file(place.device, "a.md") is None
-
-
 def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: FolderSource):
     store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
     store.open()
@@ -155,15 +126,6 @@ def test_another_scope_is_written_without_embedding_anything_again(store: Compan
     assert {line["scope"] for line in lines(store, place).values()} == {"all"} and with_vector(store, place) == before
 
 
-def test_other_sizes_of_passages_are_cut_again(store: CompanionStore, place: FolderSource):
-    write(place.root, {"a.md": SECTIONS})
-    settle(place)
-    read_into(store, place)
-    before = len(lines(store, place))
-    read_into(store, place, settings_of(place.root, chunk_tokens=100, overlap_tokens=10))
-    assert len(lines(store, place)) > 2 * before
-
-
 @pytest.mark.parametrize(("data", "why"), [(b"caf\xe9", "UTF-8"), (b"a\0b", "zero bytes"), (b"x" * 5000, "5000 bytes")])
 def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
     store: CompanionStore, place: FolderSource, data: bytes, why: str
@@ -173,14 +135,6 @@ def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
     assert texts(store, place) == {"tea"}
     (problem,) = progress.problems
     assert problem.startswith("notes/bad.md") and why in problem
-
-
-def test_a_file_that_is_no_text_any_more_is_found_no_more(store: CompanionStore, place: FolderSource):
-    write(place.root, {"a.md": "tea"})
-    read_into(store, place)
-    write(place.root, {"a.md": b"\xff"})
-    read_into(store, place)
-    assert texts(store, place) == set()
 
 
 def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(

@@ -12,7 +12,6 @@ from board import NOW
 from engram.memory.access import OWNER
 from engram_host.companion.errors import ImportRefused, UnknownDevice
 from engram_host.companion.imports import preview as preview_module
-from engram_host.companion.imports.files import OUTCOMES
 from engram_host.companion.imports.preview import preview_import
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
@@ -99,20 +98,6 @@ def test_a_preview_says_what_the_board_then_does(store: CompanionStore, seed: in
         assert line.outcome == done, (line, line.fields)
 
 
-def test_a_line_made_from_another_version_has_changed_meanwhile(store: CompanionStore):
-    board = fill(mover(), 3)
-    copy_board(store, board)
-    known = next(line for line in memories(board) if "content" in line)
-    stale = {"origin": known["origin"], "content": "of another version", "was": 1 << 20}
-    found = preview_import(store.boards, store.notes, "kitchen", "in.jsonl", json.dumps(stale).encode() + b"\n", NOW)
-    assert [each.outcome for each in found.lines] == ["changed meanwhile"] == [done_by_board(board, stale)]
-
-
-def test_each_outcome_that_a_board_counts_is_known():
-    *_, report = mover().commands.run(OWNER, import_command({"content": "the kettle is new", "tags": ["a"]}))
-    assert isinstance(report, dict) and set(report["counts"]) <= set(OUTCOMES)
-
-
 def test_lines_after_one_that_is_new_know_it(store: CompanionStore):
     copy_board(store, mover())
     line = b'{"content":"the kettle is new","tags":["a"]}\n'
@@ -147,13 +132,6 @@ def test_what_cannot_be_read_is_refused_with_the_reason(store: CompanionStore):
         "8000 fit in a message"
         in preview_import(store.boards, store.notes, "kitchen", "in.jsonl", long, NOW).lines[0].why
     )
-
-
-def test_a_preview_keeps_nothing(store: CompanionStore):
-    copy_board(store, mover())
-    for _ in range(2):
-        found = preview_import(store.boards, store.notes, "kitchen", "in.jsonl", b'{"content":"x y z"}\n', NOW)
-        assert found.counts == {"stored": 1}
 
 
 def test_an_unknown_board_and_too_many_lines_are_refused(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):

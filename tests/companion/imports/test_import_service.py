@@ -209,23 +209,6 @@ def start_import(companion: Companion) -> dict[str, Any]:
     return made
 
 
-def test_a_message_that_was_sent_before_a_restart_is_cancelled_with_its_import(lonely: Companion):
-    made = start_import(lonely)
-    lonely.kill()
-    (lonely.home / "imports" / f"{made['id']}.cancel").touch()
-    lonely.start()
-    imports = Imports(lonely, "kitchen")
-    imports.wait(made["id"], "cancelled")
-    (message,) = import_messages(lonely)
-    assert message["state"] == "cancelled"
-
-
-def test_an_import_that_does_not_run_is_discarded(imports: Imports):
-    made = imports.preview(LINES)
-    imports.cancel(made["id"])
-    assert "there is no import" in imports.status(made["id"])["problem"]
-
-
 def test_one_board_has_one_import_at_a_time(imports: Imports, kitchen: Sent):
     first, second = imports.preview(LINES), imports.preview(LINES)
     imports.start(first["id"])

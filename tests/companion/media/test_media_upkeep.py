@@ -24,7 +24,6 @@ from waiting import wait_until_async
 NOW = 1_795_000_000
 DAY = 86400
 ANN, BEN = Caller("ann", "phone", False, ""), Caller("ben", "phone", False, "")
-GROUP = Caller("ann", "house", True, "")
 
 
 class Kept:
@@ -102,13 +101,6 @@ def test_a_photo_goes_with_its_forgotten_turn(kept: Kept):
     assert kept.look() == [] == kept.files.names()
 
 
-def test_a_photo_goes_with_a_turn_that_was_forgotten_before_anybody_looked(kept: Kept):
-    photo = kept.photo()
-    turn = kept.turn(f"[photo, {photo.reference}] a fox")
-    kept.write("journal", ("op", "redact"), ("turn", turn), ("at", NOW))
-    assert kept.look() == []
-
-
 def test_a_photo_goes_with_its_deleted_session(kept: Kept):
     photo = kept.photo()
     kept.turn(f"[photo, {photo.reference}] a fox", sid="s2")
@@ -131,14 +123,6 @@ def test_a_photo_that_two_turns_name_goes_with_the_last_of_them(kept: Kept):
     assert kept.look() == [photo.id]
     kept.write("journal", ("op", "redact"), ("turn", second), ("at", NOW))
     assert kept.look() == []
-
-
-def test_a_turn_that_is_shown_again_before_anybody_looked_keeps_its_photo(kept: Kept):
-    photo = kept.photo()
-    turn = kept.turn(f"[photo, {photo.reference}] a fox")
-    kept.write("journal", ("op", "redact"), ("turn", turn), ("at", NOW))
-    kept.write("journal", ("op", "show"), ("turn", turn), ("at", NOW))
-    assert kept.look(20) == [photo.id]
 
 
 def test_the_same_photo_sent_again_after_it_was_forgotten_waits_for_its_turn(kept: Kept):
@@ -171,17 +155,6 @@ def test_photos_of_a_board_that_was_reset_stay_with_the_former_copy(kept: Kept):
     kept.board.sync()
     kept.turn("hello again")
     assert kept.look(20) == [photo.id]
-
-
-def test_lines_that_change_nothing_are_not_all_read_again(kept: Kept, monkeypatch: pytest.MonkeyPatch):
-    kept.turn(f"[photo, {kept.photo().reference}] a fox")
-    kept.look()
-    reads: list[str] = []
-    monkeypatch.setattr(kept.store.media, "media_mentions", lambda device: reads.append(device) or iter(()))
-    for _ in range(3):
-        kept.turn("nothing new")
-        kept.look()
-    assert reads == []
 
 
 def test_upkeep_looks_when_it_is_woken_and_goes_on_after_a_failure(kept: Kept, monkeypatch: pytest.MonkeyPatch):

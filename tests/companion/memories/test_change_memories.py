@@ -105,12 +105,6 @@ def test_what_the_board_makes_of_an_edit_is_shown(
     assert state(api, change) == expected
 
 
-def test_the_reason_of_a_refusal_is_the_boards_sentence(api: httpx.Client, kitchen: Sent):
-    change = asked(api, "m1", do="pin")
-    answer(kitchen, offered(kitchen), ["problem", "companion.chat: not the owner."])
-    assert api.get(f"/changes/{change['id']}").json()["sentence"] == "companion.chat: not the owner."
-
-
 @in_one_case(
     "entry, wanted, command",
     [
@@ -147,24 +141,10 @@ def test_a_memory_of_a_person_is_changed_for_that_person(api: httpx.Client, kitc
     assert (head["principal"], line_of(head)["scope"]) == ("ann", "user:ann")
 
 
-def test_a_memory_of_a_workspace_is_changed_in_it(api: httpx.Client, kitchen: Sent):
-    kitchen.keep("water the roses", tags=["ws:garden"], scope="ws:garden")
-    kitchen.sync()
-    asked(api, "m4", do="pin")
-    head = offered(kitchen)
-    assert (head["principal"], head["workspace"]) == ("owner", "garden")
-
-
 def test_the_same_change_sent_twice_is_asked_for_once(api: httpx.Client, kitchen: Sent):
     first, second = (asked(api, "m1", do="pin", key="0123abcd") for _ in range(2))
     assert first["id"] == second["id"]
     answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
-    assert kitchen.offered(0)["op"] == "quiet"
-
-
-def test_a_change_that_waits_is_cancelled(api: httpx.Client, kitchen: Sent):
-    change = asked(api, "m1", do="pin")
-    assert api.delete(f"/changes/{change['id']}").json()["state"] == "cancelled"
     assert kitchen.offered(0)["op"] == "quiet"
 
 
@@ -208,14 +188,6 @@ def test_a_change_is_not_undone_while_a_later_one_of_its_memory_stands(api: http
         answer(kitchen, head, ["line", "again"])
 
 
-def test_a_change_of_another_memory_is_not_in_the_way_of_an_undo(api: httpx.Client, kitchen: Sent):
-    edit = asked(api, "m1", do="edit", text="other")
-    answer(kitchen, offered(kitchen), outcome(changed=1))
-    asked(api, "m3", do="pin")
-    answer(kitchen, offered(kitchen), ["line", "m3 is pinned"])
-    assert api.post(f"/changes/{edit['id']}/undo").status_code == 200
-
-
 def test_changes_that_were_not_made_are_not_undone(api: httpx.Client, kitchen: Sent):
     made = asked(api, "m1", do="edit", text="made")
     answer(kitchen, offered(kitchen), outcome(changed=1))
@@ -224,15 +196,6 @@ def test_changes_that_were_not_made_are_not_undone(api: httpx.Client, kitchen: S
         answer(kitchen, offered(kitchen), item)
         assert undo_refused(api, change)
     assert api.post(f"/changes/{made['id']}/undo").status_code == 200
-
-
-def test_a_change_that_was_undone_at_the_second_try_is_not_undone_again(api: httpx.Client, kitchen: Sent):
-    change = asked(api, "m1", do="edit", text="other")
-    answer(kitchen, offered(kitchen), outcome(changed=1))
-    for answered in (["problem", "/undo: the latest change is of m2, not of m1."], ["line", "again"]):
-        api.post(f"/changes/{change['id']}/undo")
-        answer(kitchen, offered(kitchen), answered)
-    assert undo_refused(api, change)
 
 
 # --- merge
@@ -267,16 +230,6 @@ def test_a_version_that_an_undo_or_the_trash_made_is_not_undone(api: httpx.Clien
     assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=seq)["problem"]
 
 
-def test_a_version_that_is_not_the_newest_one_is_not_undone(api: httpx.Client, kitchen: Sent):
-    changed_on_the_board(kitchen, 1)
-    assert "was changed since you read it" in asked(api, "m1", 422, do="undo", was=1)["problem"]
-
-
-def test_the_newest_version_is_not_undone_while_a_change_of_the_memory_waits(api: httpx.Client, kitchen: Sent):
-    asked(api, "m1", do="pin")
-    assert "no change of the board's own" in asked(api, "m1", 422, do="undo", was=1)["problem"]
-
-
 def test_a_change_is_not_undone_after_the_board_has_changed_the_memory_itself(api: httpx.Client, kitchen: Sent):
     change = asked(api, "m1", do="edit", was=1, text="the tea is in the box")
     answer(kitchen, offered(kitchen), outcome(changed=1))
@@ -301,15 +254,6 @@ def test_a_pin_is_not_undone_after_the_board_has_changed_the_memory_itself(api: 
     seq = changed_on_the_board(kitchen, pinned_on_the_board(kitchen, 1), pinned=True)
     assert "was changed on the board after this change" in undo_refused(api, pin)
     assert asked(api, "m1", do="undo", was=seq)["state"] == "waiting"
-
-
-@pytest.mark.parametrize("is_copied", [True, False])
-def test_a_pin_is_undone_while_nothing_came_after_it(api: httpx.Client, kitchen: Sent, is_copied: bool):
-    pin = asked(api, "m1", do="pin")
-    answer(kitchen, offered(kitchen), ["line", "m1 is pinned"])
-    if is_copied:
-        pinned_on_the_board(kitchen, 1)
-    assert api.post(f"/changes/{pin['id']}/undo").status_code == 200
 
 
 def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx.Client, kitchen: Sent):
@@ -395,12 +339,6 @@ def test_a_merge_goes_on_after_the_companion_was_restarted(companion: Companion,
         assert line_of(offered(kitchen))["deleted"]
 
 
-@in_one_case("other", ["m1", "m9"])
-def test_a_merge_with_itself_or_with_nothing_is_refused(api: httpx.Client, other: str):
-    refused = asked(api, "m1", status=422 if other == "m1" else 404, do="merge", other=other, text="x")
-    assert refused["problem"]
-
-
 # --- what is refused
 
 
@@ -417,11 +355,6 @@ def test_a_memory_is_not_changed_while_another_change_of_it_waits(
     assert api.delete(f"/changes/{change['id']}").json()["state"] == "cancelled"
     asked(api, "m1", **second)
     assert line_of(offered(kitchen))["was"] == 1
-
-
-def test_the_memory_that_a_waiting_merge_forgets_is_not_changed(api: httpx.Client):
-    merged(api)
-    assert "another change" in asked(api, "m2", status=422, do="edit", text="B")["problem"]
 
 
 def test_an_edit_that_is_sent_again_later_is_answered_though_another_change_waits(api: httpx.Client, kitchen: Sent):
@@ -457,12 +390,6 @@ def test_a_change_without_sense_is_refused(api: httpx.Client, entry: str, wanted
     assert asked(api, entry, status=status, **wanted)["problem"]
 
 
-def test_a_memory_that_was_replaced_is_not_changed(api: httpx.Client, kitchen: Sent):
-    kitchen.keep("the tea is in the box", tags=["tea"], scope="user:owner", supersedes="m1")
-    kitchen.sync()
-    assert "m1 is superseded" in asked(api, "m1", status=422, do="pin")["problem"]
-
-
 def test_nobody_else_begins_an_id_as_changes_do(api: httpx.Client):
     refused = api.post("/chat", json={"text": "hi", "id": "memory:edit:m1:0123abcd"})
     assert refused.status_code == 422 and "changes of memories" in refused.text
@@ -494,23 +421,3 @@ def test_what_the_board_says_of_its_trash_is_kept(api: httpx.Client, kitchen: Se
         ("m8", long),
         ("m7", "old news"),
     ]
-
-
-def test_memories_to_merge_with_are_served(api: httpx.Client, kitchen: Sent):
-    def served(query: str = "") -> list[str]:
-        return [each["id"] for each in api.get(f"/memories/m1/similar{query}").raise_for_status().json()]
-
-    kitchen.keep("a kettle", scope="user:owner")
-    kitchen.sync()
-    assert served() == ["m2"] and served("?words=kettle") == ["m4"]
-    assert api.get("/memories/m99/similar").status_code == 404
-
-
-def test_the_list_and_one_memory_are_served(api: httpx.Client):
-    found = api.get("/memories?scope=user:owner&sort=created&limit=1&offset=1").json()
-    assert (found["total"], [each["id"] for each in found["entries"]]) == (2, ["m2"])
-    assert set(found["scopes"]) >= {"user:owner", "user:ann"}
-    one = api.get("/memories/m2").json()
-    assert (one["entry"]["state"], one["turns"]) == ("live", [{"id": "t1", "line": None, "is_coming": True}])
-    assert one["versions"] == [one["entry"]["line"]] and not one["has_more"]
-    assert api.get("/memories?state=evil").status_code == 422

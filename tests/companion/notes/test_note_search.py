@@ -66,12 +66,6 @@ def test_notes_are_found_beside_memories_and_alone(companion: Companion, kitchen
     assert search(companion, kitchen, log="journal") == []
 
 
-def test_filters_pass_notes_of_their_days_and_none_with_a_tag(companion: Companion, kitchen: Sent):
-    assert search(companion, kitchen, log="notes", since=1788000000) == [("note", "2026-09-20.md#2")]
-    assert search(companion, kitchen, log="notes", until=1788000000) == [("note", "2026-08-01.md#1")]
-    assert search(companion, kitchen, log="notes", tags=["note"]) == []
-
-
 def test_a_note_of_another_person_is_never_found_and_none_in_a_group(companion: Companion, kitchen: Sent):
     assert search(companion, kitchen, principal="ann") == [("note", "2026-09-20.md#1")]
     askers: list[dict[str, Any]] = [{"principal": "bob"}, {"principal": "ann", "group": True}, {"group": True}]
@@ -98,22 +92,6 @@ def test_a_board_reads_lines_of_a_note_that_it_no_longer_has(kitchen: Sent):
     assert json.loads(answer["text"]) == {"file": "2026-08-01.md", "first": 2, "lines": ["- 12:00 and a parrot", ""]}
     for principal, group in (("ann", False), ("owner", True)):
         assert read(kitchen, "2026-08-01.md", principal=principal, group=group)["op"] == "refused"
-
-
-def test_other_boards_have_other_notes(companion: Companion, board: Callable[..., Sent], kitchen: Sent):
-    hall = board()
-    hall.sync()
-    assert search(companion, hall) == []
-    assert read(hall, "2026-08-01.md")["op"] == "refused"
-
-
-def test_a_board_without_notes_is_told_so(companion: Companion, board: Callable[..., Sent]):
-    hall = board()
-    hall.sync()
-    query = {"query": "zebrafinch", "devices": [hall.device], "log": "notes"}
-    answer = companion.client.post("/v1/search", json=query).json()
-    assert (answer["hits"], answer["why_empty"]) == ([], "there are no notes.")
-    assert companion.client.post("/v1/search", json=query | {"devices": ["nobody"]}).status_code == 404
 
 
 def test_lines_of_a_note_are_shown_to_whose_it_is(companion: Companion, kitchen: Sent):

@@ -3,7 +3,6 @@
 import contextlib
 import random
 from collections.abc import Callable
-from zlib import crc32
 
 import pytest
 
@@ -67,29 +66,6 @@ def test_what_was_cleared_goes_and_what_left_stays(store: CompanionStore, board:
     assert store.notes.note_lines("kitchen", "2026-09-20.md", "owner") is None
     board.sync_notes()
     assert set(shown(store)) == {"MEMORY.md", "left 2026-09-20~ann.md"}
-
-
-@pytest.mark.both_databases
-def test_a_note_that_came_back_is_one_of_the_board_again_and_can_be_cleared(store: CompanionStore, board: NotingBoard):
-    with_notes(board)
-    content = board.notes.pop("2026-09-20.md")
-    board.left = {"2026-09-20.md"}
-    board.sync_notes()
-    board.notes["2026-09-20.md"] = content
-    board.sync_notes()
-    assert "2026-09-20.md" in shown(store) and "left 2026-09-20.md" not in shown(store)
-    del board.notes["2026-09-20.md"]
-    board.send_note("2026-09-20.md")
-    assert "2026-09-20.md" not in shown(store) and store.notes.note_lines("kitchen", "2026-09-20.md", "owner") is None
-
-
-def test_a_line_that_did_not_change_keeps_its_place_in_the_index(store: CompanionStore, board: NotingBoard):
-    with_notes(board)
-    before = shown(store)["2026-09-20.md"]
-    board.notes["2026-09-20.md"] = b"- 07:00 up\n" + board.notes["2026-09-20.md"] + b"- 22:00 to bed\n"
-    board.sync_notes()
-    assert set(before) < set(shown(store)["2026-09-20.md"])
-    assert found_notes(store, "black", OWNER) == [("2026-09-20.md#5", "- 09:00 black tea")]
 
 
 @pytest.mark.both_databases
@@ -291,7 +267,3 @@ def test_whatever_becomes_of_messages_the_copy_is_the_boards_in_the_end(store: C
 def _named(file: str) -> tuple[str, str]:
     name = board_notes.note_name(file)
     return name.name, name.principal
-
-
-def test_a_state_is_eight_digits(store: CompanionStore, board: NotingBoard):
-    assert board.hello().notes == messages.shown(0) and crc32(b"") == 0

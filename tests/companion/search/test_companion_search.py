@@ -92,18 +92,6 @@ def test_an_unknown_board_is_not_found(companion):
     assert answer.status_code == 404 and "nobody" in answer.json()["problem"]
 
 
-def test_an_explanation_adds_up_to_the_score(companion, board):
-    one = board()
-    for line in ("the kettle is blue", "the kettle whistles", "the cat sleeps"):
-        one.say(line)
-    one.sync()
-    for hit in _found(companion, query="blue kettle", devices=[one.device], explain=True)["hits"]:
-        points = hit["explanation"]
-        parts = sum(value for _, value in points["words"] + points["beside"])
-        parts += sum(points[name] for name in ("session", "meaning", "speaker", "importance", "dates"))
-        assert parts == pytest.approx(hit["score"], abs=1e-6)
-
-
 def test_a_board_is_given_ids_of_what_it_has(board):
     one = board()
     one.say("the violin lesson is on Tuesday")
@@ -136,22 +124,6 @@ def test_an_answer_has_as_many_hits_as_a_board_takes(board):
     answer = one.post(one.device, message)
     head, items = messages.decode(answer, messages.TO_BOARD)
     assert 40_000 < len(answer) <= messages.ANSWER_BYTES and len(json.loads(bytes(items))) == len(head["sure"])
-
-
-def test_without_vectors_the_answer_says_so(board):
-    one = board()
-    one.say("hello")
-    one.sync()
-    answer = _ask(one, "hello")
-    assert "words" in answer["note"]
-
-
-def test_an_answer_without_a_find_leaves_the_reason_to_the_board(board):
-    one = board()
-    one.keep("hello")
-    one.sync()
-    answer = _ask(one, "zebra")
-    assert answer["items"] == [] and "stands in" not in answer["note"]
 
 
 def test_a_search_of_a_board_that_was_never_here_is_refused(board):

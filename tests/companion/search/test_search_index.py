@@ -1,7 +1,9 @@
 """An index that is brought up to date finds what one finds that is made from nothing."""
 
 import gc
+import threading
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -9,15 +11,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.search import bm25, tables
+from engram_host.companion.search import bm25
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tables import Postings
 from engram_host.companion.search.tokenizer import Tokenizer
+from engram_host.companion.types import Change
 from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of
 from one_case import in_one_case
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
+from waiting import SECONDS, wait_until
 
 
 def answers(engine: Any) -> list[SearchResult]:
@@ -81,37 +85,6 @@ def test_postings_give_rows_and_counts_before_and_after_folding(rows: list[list[
         assert list(zip(found.tolist(), counts.tolist(), strict=True)) == expected
 
 
-def test_a_long_tail_is_folded(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(tables, "LEAST_TAIL", 10)
-    made = Postings()
-    for number in range(100):
-        made.add([1, 2, number], [8, 8, 1], [3], number)
-        made.settle()
-    assert made.tail <= 10 + 300 // 4
-
-
-def test_a_turn_that_is_forgotten_is_not_found_any_more():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "the green bike"), turn(2, "the blue car")])
-    engine = engine_of(store)
-    assert ids(engine.search(asked("green bike"))) == ["t1", "t2"]
-    store.put_all("b", [line_of(3, op="redact", turn=1, at=1)])
-    assert "t1" not in ids(engine.search(asked("green bike")))
-
-
-def test_a_command_is_not_found():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "recall the green bike", command=True)])
-    result = engine_of(store, True).search(asked("green bike"))
-    assert (result.hits, result.entries) == ((), 0)
-
-
-def test_turns_of_a_session_that_was_deleted_are_not_found():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green bike", "s1"), turn(2, "green car", "s2"), line_of(3, op="drop", sid="s1", at=1)])
-    assert ids(engine_of(store).search(asked("green"))) == ["t2"]
-
-
 def test_a_turn_is_found_by_the_words_of_the_memory_that_came_from_it():
     store = SearchStore()
     store.put_all(
@@ -150,15 +123,6 @@ def test_a_command_is_not_found_by_the_turns_beside_it():
     assert ids(engine_of(store).search(asked("green bike"))) == ["t1", "t3"]
 
 
-def test_a_memory_that_was_forgotten_gives_its_turn_no_words():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "it broke down")], [record(1, "a motorcycle", turns=["t1"])])
-    engine = engine_of(store)
-    assert "t1" in ids(engine.search(asked("motorcycle")))
-    store.put_all("b", records=[line_of(2, op="forget", id="m1", at=1)])
-    assert ids(engine.search(asked("motorcycle"))) == []
-
-
 def test_a_vector_that_comes_before_its_line_is_kept_for_it():
     store = SearchStore()
     store.put_all("b", [turn(1, "green bike")])
@@ -171,28 +135,6 @@ def test_a_vector_that_comes_before_its_line_is_kept_for_it():
     store._lines["b"]["journal", 2] = (store._version + 1, kept[1])
     store._version += 1
     assert [hit.id for hit in engine.search(asked("car", words=False)).hits] == ["t2"]
-
-
-def test_a_vector_of_what_a_line_said_before_finds_nothing():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green bike"), turn(2, "a")])
-    embed_all(store, "b")
-    engine = engine_of(store, True)
-    engine.search(asked("bike"))
-    store.put_all("b", [turn(1, "blue car")])
-    result = engine.search(asked("green bike", words=False))
-    assert "t1" not in ids(result)
-    assert result.degraded == "1 entry has no vector yet, so it is found by words only."
-
-
-def test_a_search_without_a_vector_keeps_those_of_the_lines():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green bike")])
-    embed_all(store, "b")
-    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
-    index, _ = cache.get("b", IDENTITY)
-    cache.get("b", None)
-    assert int(index.rows.column("slot")[0]) == 0
 
 
 def test_an_identity_that_changed_lets_all_vectors_go():
@@ -238,15 +180,31 @@ def test_indexes_leave_when_there_is_no_room_for_them():
     assert cache.board_names == ["a", "c"] and cache.nbytes <= size * 5 // 2
 
 
-def test_indexes_are_made_ahead_in_order_while_they_have_room():
+def test_indexes_that_are_made_ahead_give_way_to_searches(monkeypatch: pytest.MonkeyPatch):
     store = SearchStore()
-    for name in ("a", "b", "c"):
+    for name in ("a", "b"):
         store.put_all(name, [turn(1, "green bike")])
-    probe = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
-    size = probe.get("a", None)[0].nbytes
-    cache = IndexCache(store, store, size * 3 // 2)  # pyright: ignore[reportArgumentType]
-    cache.make_ahead([store.device(name) for name in ("c", "b", "a")], None)
-    assert cache.board_names == ["c"]
+    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
+    is_read, may_go_on = threading.Event(), threading.Event()
+    changes = store.changes
+
+    def wait_for_b(device: str, *more: int) -> list[Change]:
+        if device == "b":
+            is_read.set()
+            assert may_go_on.wait(SECONDS)
+        return changes(device, *more)
+
+    monkeypatch.setattr(store, "changes", wait_for_b)
+    with ThreadPoolExecutor(2) as threads:
+        searched = threads.submit(cache.get, "b", None)
+        assert is_read.wait(SECONDS)
+        made = threads.submit(cache.make_ahead, [store.device("a")], None)
+        wait_until("the other index waits", lambda: cache.board_names == ["b", "a"])
+        assert not made.done() and not searched.done()
+        may_go_on.set()
+        searched.result()
+        made.result()
+    assert cache.get("a", None)[0].version
 
 
 def test_what_an_index_says_that_it_takes_is_what_it_takes():

@@ -12,7 +12,7 @@ from engram_host.companion.errors import BadSearch, UnknownDevice
 from engram_host.companion.search import fusion
 from engram_host.companion.settings import SearchSettings
 from one_case import in_one_case
-from search_store import NOW, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn
+from search_store import NOW, SearchStore, asked, embed_all, engine_of, ids, record, turn
 
 DAY = 86_400
 MAY_7 = 1_683_460_800
@@ -78,11 +78,6 @@ def test_history_comes_only_on_demand_and_is_marked(store: SearchStore):
     }
 
 
-def test_what_was_forgotten_is_no_history(store: SearchStore):
-    store.put_all("b", records=[line_of(6, op="forget", id="m2", at=NOW, **{"with": ["m1"]})])
-    assert ids(engine_of(store).search(asked("door", history=True))) == []
-
-
 # --- sides, weights, thresholds
 
 
@@ -105,11 +100,6 @@ def test_each_side_can_be_switched_off(store: SearchStore):
 )
 def test_a_query_that_no_entry_has_half_of_is_a_paraphrase(store: SearchStore, query: str, weight: float):
     assert engine_of(store, True).search(asked(query)).meaning_weight == weight
-
-
-def test_a_weight_that_is_given_counts(store: SearchStore):
-    result = engine_of(store, True).search(asked("green bike", weight=0.7))
-    assert (result.meaning_weight, result.shape) == (0.7, "as asked for")
 
 
 @pytest.fixture
@@ -193,12 +183,6 @@ def test_what_was_said_at_the_named_time_comes_first(store: SearchStore, query: 
     assert ids(engine_of(store).search(asked(query, now=now)))[0] == first
 
 
-@in_one_case("query", ["what may be green", "march on", "green in 12", "2023-13-45", "the green bike"])
-def test_a_query_that_names_no_time_gets_no_points_for_one(store: SearchStore, query: str):
-    hits = engine_of(store, True).search(asked(query, explain=True)).hits
-    assert {hit.explanation.dates for hit in hits if hit.explanation} <= {0.0}
-
-
 # --- several devices
 
 
@@ -236,13 +220,6 @@ def test_an_empty_answer_says_why(store: SearchStore, query: str, options: dict[
     assert (result.hits, result.why_empty) == ((), why)
 
 
-def test_one_entry_that_does_not_pass_the_filters_is_reported_in_the_singular():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green tea")])
-    result = engine_of(store).search(asked("green", meaning=False, session="s7"))
-    assert result.why_empty == "the one entry that may be shown here does not pass the filters."
-
-
 @in_one_case("limit, told", [(1, "2 more candidates"), (2, "1 more candidate")])
 def test_what_was_found_beyond_the_limit_is_counted(limit: int, told: str):
     store = SearchStore()
@@ -259,11 +236,6 @@ def test_an_empty_answer_of_both_sides_gives_one_reason(store: SearchStore, far:
     )
 
 
-def test_an_empty_answer_of_the_meaning_side_alone_says_why(store: SearchStore, far: None):
-    why = engine_of(store, True).search(asked("zebra", words=False)).why_empty
-    assert why == "no entry that may be shown here is close to the query in meaning."
-
-
 @in_one_case(
     "query, shown",
     [
@@ -274,20 +246,6 @@ def test_an_empty_answer_of_the_meaning_side_alone_says_why(store: SearchStore, 
 )
 def test_an_empty_answer_names_the_words_of_the_query_and_not_their_stems(store: SearchStore, query: str, shown: str):
     assert f"({shown})" in engine_of(store).search(asked(query, meaning=False)).why_empty
-
-
-def test_an_explanation_names_the_words_of_the_query_and_not_their_stems():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "the databases of parseConfig run"), turn(2, "the sea")])
-    (hit, *_) = engine_of(store).search(asked("Databases? parseConfig", explain=True)).hits
-    assert hit.explanation and [word for word, _ in hit.explanation.words] == ["Databases", "parseConfig"]
-
-
-def test_a_store_of_others_memories_is_empty_for_the_caller():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green tea", scope="user:bob")])
-    result = engine_of(store).search(asked("green tea"))
-    assert (result.why_empty, result.entries) == ("nothing is stored yet that may be shown here.", 0)
 
 
 def test_chinese_is_found_by_its_pairs_and_single_characters():

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engram_host.companion.search.bm25 import SESSION
 from engram_host.evaluation import engines, sets
-from search_store import SearchStore, asked, embed_all, engine_of, ids, record, turn
+from search_store import SearchStore, asked, embed_all, engine_of, record, turn
 
 WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue", "sea"]
 PEOPLE = ["Ann", "Bob", "Cleo"]
@@ -100,16 +100,6 @@ def test_the_points_of_an_explanation_add_up_to_the_score(found: tuple[SearchSto
     assert points == pytest.approx([hit.score for hit in result.hits], abs=1e-8)
 
 
-def test_an_explanation_names_words_and_the_turns_beside():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "we went to the garden"), turn(2, "it was green"), turn(3, "and the sea")])
-    (first, second, *_) = engine_of(store).search(asked("green garden", explain=True)).hits
-    assert first.explanation and second.explanation
-    names = {first.id: first.explanation, second.id: second.explanation}
-    assert [word for word, _ in names["t1"].words] == ["garden"]
-    assert [id for id, _ in names["t1"].beside] == ["t2"]
-
-
 def test_a_better_memory_does_not_change_what_the_session_of_the_best_turn_counts():
     store = SearchStore()
     store.put_all("b", [turn(1, "the green car")], [record(1, "a green bike in the garden")])
@@ -151,15 +141,3 @@ def test_a_fleet_ranks_as_one_board_would_with_all_its_sessions(told: Any, query
     alone = engine_of(stored(turns)).search(asked(query, limit=50)).hits
     together = engine_of(fleet).search(asked(query, *names, limit=50)).hits
     assert [(hit.seq, hit.score) for hit in alone] == [(hit.seq - 1, hit.score) for hit in together]
-
-
-def test_an_important_record_comes_before_one_that_is_not():
-    store = SearchStore()
-    store.put_all("b", records=[record(1, "green tea", importance=0.1), record(2, "green tea", importance=0.9)])
-    assert ids(engine_of(store).search(asked("green tea"))) == ["m2", "m1"]
-
-
-def test_what_the_named_person_said_comes_first():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "green tea Ann", "s1", "bob"), turn(2, "green tea Bob", "s2", "Ann")])
-    assert ids(engine_of(store).search(asked("what did Ann say about green tea")))[0] == "t2"

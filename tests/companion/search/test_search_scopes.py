@@ -87,23 +87,6 @@ def test_nothing_is_returned_that_the_caller_may_not_see(told: list[tuple[str, b
         assert may_see(caller, scopes["records" if hit.id[0] == "m" else "journal", hit.seq])
 
 
-def test_a_speaker_of_whom_the_caller_sees_nothing_is_nobody():
-    told = [("journal", turn(1, "green tea", "s1", "Zoe")), ("journal", turn(2, "tea", "s2", "Ann"))]
-    hidden = ("journal", turn(3, "blue car", "s3", "Eve", scope="user:eve"))
-    query, caller = "what Ann and Eve said about tea", Caller("ann", "r", False, "")
-    assert answer(stored([*told, hidden]), caller, query, {}).hits == answer(stored(told), caller, query, {}).hits
-
-
-def test_a_turn_that_the_caller_may_not_see_gives_nothing_to_those_beside_it():
-    told = [
-        ("journal", turn(1, "green tea", "s1", "Zoe")),
-        ("journal", turn(2, "green tea", "s1", "Zoe", scope="user:eve")),
-        ("journal", turn(3, "green tea", "s2", "Zoe")),
-    ]
-    one, other = answer(stored(told), Caller("ann", "r", False, ""), "green", {}).hits
-    assert one.score == other.score
-
-
 def test_an_earlier_version_is_not_shown_to_whom_the_latest_one_is_hidden_from():
     store = SearchStore()
     lines = [

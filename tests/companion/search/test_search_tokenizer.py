@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from engram import text as board
 from engram_host.companion.search import tokenizer as search_words
-from engram_host.companion.search.tokenizer import Tokenizer, identifier_terms, query_terms, term_id
+from engram_host.companion.search.tokenizer import Tokenizer, identifier_terms, term_id
 from one_case import in_one_case
 from search_store import SearchStore, asked, engine_of, ids, turn
 
@@ -63,15 +63,3 @@ def test_a_turn_is_found_by_an_identifier_whole_and_by_part(query: str):
         "b", [turn(1, "nothing of the kind"), turn(2, "getUserName fails with E_CONN_42 in src/main.py", "s5")]
     )
     assert ids(engine_of(store).search(asked(query)))[0] == "t2"
-
-
-def test_the_whole_identifier_comes_before_one_that_shares_its_parts():
-    store = SearchStore()
-    texts = ["the error E_CONN_7 with 42 tries", "the error E_CONN_42 with 7 tries", "the error E_READ_42"]
-    store.put_all("b", [turn(at, text, f"s{at}") for at, text in enumerate(texts, 1)])
-    assert ids(engine_of(store).search(asked("E_CONN_42")))[0] == "t2"
-
-
-@given(st.text(st.sampled_from("ab C_/.1"), max_size=200), st.integers(1, 8))
-def test_a_query_has_at_most_so_many_distinct_words(query: str, most: int):
-    assert len(query_terms(query, most)) <= most

@@ -71,22 +71,6 @@ def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int,
     assert np.abs(errors).max() < ROUNDING
 
 
-def test_a_scan_spans_blocks_and_leaves_out_free_slots(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.search.vectors.BLOCK_ROWS", 64)
-    passages = unit(np.random.default_rng(3).standard_normal((150, 16)))
-    vectors = scanned(passages)
-    vectors.drop(70)
-    found = vectors.nearness(passages[2], 150)
-    kept = np.arange(150) != 70
-    np.testing.assert_allclose(found[kept], (passages @ passages[2])[kept], atol=ROUNDING)
-    assert found[70] == -2
-
-
-def test_vectors_take_a_third_of_the_memory_of_floats_at_most():
-    passages = unit(np.random.default_rng(3).standard_normal((8192, 384)))
-    assert scanned(passages).nbytes < passages.nbytes / 3
-
-
 @pytest.fixture
 def all_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """All with a vector are found by meaning."""

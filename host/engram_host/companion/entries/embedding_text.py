@@ -5,6 +5,7 @@ caption of a picture follows, as in the board's own word index. On LoCoMo that k
 the evidence of .57 of the questions by meaning alone (docs/design/retrieval.md).
 """
 
+import json
 from typing import Any
 
 from engram.clock import MONTHS, civil
@@ -17,6 +18,18 @@ KEY_VERSION = 1
 """Increase this when a text below changes: vectors of other versions are not compared."""
 
 _DAY_SECONDS = 86400
+
+
+_decode = json.JSONDecoder().decode  # json.loads checks its arguments, longer than a short line takes
+
+
+def parse_line(line: bytes) -> dict[str, Any]:
+    """Return the fields of a line that the database has found intact, {} for one of another form."""
+    try:
+        fields: Any = _decode(line.decode())
+    except (ValueError, RecursionError):
+        return {}
+    return fields if isinstance(fields, dict) else {}
 
 
 def describe_line(log: LogName, line: dict[str, Any], zone: int) -> Entry:

@@ -14,8 +14,6 @@ from typing import Any
 
 from engram.store.types import ARCHIVED, FORGOTTEN, LIVE, Entry, concerned
 
-_ENTRY_BYTES = 400
-
 
 @dataclass(frozen=True, slots=True)
 class _Part:
@@ -48,6 +46,8 @@ class EntryStates:
     """States of one log; `session_of` maps an entry's number to its thread, 0 for none."""
 
     session_of: Callable[[int], int]
+    count: int = 0
+    """Number of lines that concern other entries."""
     _parts: dict[int, _Part] = field(default_factory=dict)
     _having: dict[int, list[int]] = field(default_factory=dict)
     _ending: dict[int, list[int]] = field(default_factory=dict)
@@ -58,6 +58,7 @@ class EntryStates:
         if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
             return
         self._parts[seq] = part
+        self.count += 1
         for number in {*concerned(entry, seq)}:
             insort(self._having.setdefault(number, []), seq)
         if part.ends:
@@ -67,6 +68,7 @@ class EntryStates:
         part = self._parts.pop(seq, None)
         if part is None:
             return
+        self.count -= 1
         for number in {part.number, *(number for number, _ in part.hides), *part.shows}:
             _remove_seq(self._having, number, seq)
         if part.ends:
@@ -126,10 +128,6 @@ class EntryStates:
         parts = (self._parts[seq] for seq in self._having.get(number, ()) if seq in self._parts)
         found = (part.number for part in parts if any(hidden == number for hidden, _ in part.hides))
         return list(dict.fromkeys(other for other in found if other not in (-1, number)))
-
-    @property
-    def nbytes(self) -> int:
-        return _ENTRY_BYTES * len(self._parts)
 
 
 def _remove_seq(lists: dict[int, list[int]], key: int, seq: int) -> None:

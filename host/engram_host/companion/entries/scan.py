@@ -4,7 +4,6 @@ Ten thousand memories take a fraction of a second: EntryStates decides about sta
 other entry skip describe_line().
 """
 
-import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from engram.memory import line_meaning
 from engram.store.types import FORGOTTEN, LIVE
-from engram_host.companion.entries.embedding_text import describe_line
+from engram_host.companion.entries.embedding_text import describe_line, parse_line
 from engram_host.companion.entries.lifecycle import EntryStates, state_name
 from engram_host.companion.entries.reader import archived_seqs, copied_lines
 from engram_host.companion.store.boards.table import BoardTable
@@ -43,7 +42,7 @@ def scan_entries(store: BoardTable, device: Device, log: LogName, now: int) -> I
     versions: dict[int, _Version] = {}
     states = EntryStates(lambda number: versions[number][1] if number in versions else 0)
     read_plain = _plain_record if log == "records" else _plain_turn
-    for seq, fields in copied_lines(store, device, log, _parse):
+    for seq, fields in copied_lines(store, device, log, parse_line):
         version = read_plain(seq, fields) if _CONCERNS_OTHERS.isdisjoint(fields) else None
         if version := version or _described_version(log, seq, fields, device.zone.standard, states):
             versions[seq] = version
@@ -60,17 +59,6 @@ def scan_entries(store: BoardTable, device: Device, log: LogName, now: int) -> I
         if latest == seq and state != FORGOTTEN:
             name = state_name(state, expires, now, is_archived=seq in archived)
             yield ScannedEntry(seq, name, at, session, tags, notes)
-
-
-_decode = json.JSONDecoder().decode  # json.loads checks its arguments, longer than a short line takes
-
-
-def _parse(line: bytes) -> dict[str, Any]:
-    try:
-        fields: Any = _decode(line.decode())
-    except ValueError:
-        return {}
-    return fields if isinstance(fields, dict) else {}
 
 
 # --- first lines of entries that concern no other entry; None for any other line

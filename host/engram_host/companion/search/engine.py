@@ -181,9 +181,10 @@ class Ranking:
     def _hit(self, candidate: Candidate, line: Fields) -> Hit:
         device, board = self._devices[candidate.place], self._side.boards[candidate.place]
         state = cast(State, STATE_NAMES[int(board.column("state")[candidate.row])])
-        parts = candidate.confidence_parts
+        parts, confidence = candidate.confidence_parts, candidate.confidence
         if candidate.log == "records":
             parts = with_record(parts, line)
+            confidence = float(value_of(np.array([parts]))[0])
         return Hit(
             device.name,
             candidate.id,
@@ -199,7 +200,7 @@ class Ranking:
             path=str(line.get("path", "")),
             heading=str(line.get("heading", "")),
             is_on_board=state != "archived" and candidate.seq >= device.logs[candidate.log].oldest,
-            confidence=float(value_of(np.array([parts]))[0]),
+            confidence=confidence,
         )
 
     def _explain(self, candidate: Candidate, parts: Sequence[float]) -> Explanation:

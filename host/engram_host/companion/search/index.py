@@ -12,7 +12,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engram import log_line
 from engram.clock import MONTHS, civil
 from engram.memory import ALL
 from engram.store.types import (
@@ -47,6 +46,8 @@ from engram_host.companion.types import Change, Device, LogName
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
 OBJECT_BYTES = 10_000
+
+_STATE_BYTES = 400  # of a line that concerns other entries
 
 _DAY_SECONDS = 86400
 _IMPORTANCE = 50
@@ -111,7 +112,7 @@ class DeviceIndex:
         new: list[_New] = []
         for change in changes:
             if change.line is not None:
-                line = _decoded(change.line)
+                line = embedding_text.parse_line(change.line)
                 entry = embedding_text.describe_line(change.log, line, self._zone)
                 self._entry_states[change.log].add_line(change.seq, entry)
                 entries.append((change.log, change.seq, entry))
@@ -324,16 +325,9 @@ class DeviceIndex:
     @property
     def nbytes(self) -> int:
         parts = (self.rows, self.postings, self.vectors, self.links, self.scopes, self.speakers, self.threads)
-        states = sum(states.nbytes for states in self._entry_states.values())
+        states = _STATE_BYTES * sum(states.count for states in self._entry_states.values())
         view = self.view.nbytes if self.view else 0
         return OBJECT_BYTES + sum(part.nbytes for part in parts) + states + view
-
-
-def _decoded(line: bytes) -> dict[str, Any]:
-    try:
-        return log_line.decode(line)
-    except ValueError:
-        return {}
 
 
 def _epochs(device: Device) -> dict[LogName, int]:
