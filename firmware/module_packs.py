@@ -49,14 +49,20 @@ class _Pack:
         words = self._file.read(_FIRST_LINE).split(b"\n")[0].split(b" ")
         if len(words) != 4 or words[:2] != [b"engram-pack", b"3"]:
             raise self.damage()
-        start, size = sum(len(word) + 1 for word in words), int(words[2])
+        start, length = sum(len(word) + 1 for word in words), int(words[2])
         self._file.seek(start)
-        index = self._file.read(size)
-        if len(index) != size or b"%08x" % binascii.crc32(index) != words[3]:
+        index = self._file.read(length)
+        if len(index) != length or b"%08x" % binascii.crc32(index) != words[3]:
             raise self.damage()
-        # A newline in front, so that a search for a path with one in front finds the first as well.
-        self._index = b"\n" + index
-        self._start = start + size
+        self.places = {}
+        """(offset, size, crc in hexadecimal) of each module by its path."""
+        self.folders = {"/"}
+        for line in index.decode().split("\n")[:-1]:
+            path, at, size, crc = ("/" + line).split(" ")
+            self.places[path] = start + length + int(at), int(size), crc
+            while path:
+                path = path.rpartition("/")[0]
+                self.folders.add(path)
 
     def close(self) -> None:
         self._file.close()
@@ -64,22 +70,11 @@ class _Pack:
     def damage(self):
         return OSError(_EIO, self._path + " is damaged")
 
-    def has_folder(self, path: str) -> bool:
-        return self._index.find(b"\n" + path.encode() + b"/") >= 0
-
-    def place(self, path: str) -> tuple:
-        """Return (offset, size, crc) of a module, nothing without one."""
-        at = self._index.find(b"\n" + path.encode() + b" ")
-        if at < 0:
-            return ()
-        _, start, size, crc = self._index[at + 1 : self._index.find(b"\n", at + 1)].split(b" ")
-        return self._start + int(start), int(size), int(crc, 16)
-
-    def read(self, at: int, size: int, crc: int) -> bytes:
+    def read(self, at: int, size: int, crc: str) -> bytes:
         if self._file.tell() != at:
             self._file.seek(at)  # modules are in start order, as littlefs seeks slowly
         data = self._file.read(size)
-        if len(data) != size or binascii.crc32(data) != crc:
+        if len(data) != size or "%08x" % binascii.crc32(data) != crc:
             raise self.damage()
         return data
 
@@ -115,7 +110,7 @@ class _Packs:
                 self._kept = error
 
     def _stat(self, path):
-        if path == "/" or self._pack().has_folder(path[1:]):
+        if path in self._pack().folders:
             return _IS_FOLDER
         self._find(path)
         return _IS_FILE
@@ -131,7 +126,7 @@ class _Packs:
         return deflate.DeflateIO(io.BytesIO(module), deflate.RAW, _WINDOW)
 
     def _find(self, path):
-        place = self._pack().place(path[1:])
+        place = self._pack().places.get(path)
         if not place:
             raise OSError(_ENOENT)
         return place

@@ -69,6 +69,7 @@ def watched(name, *rest):
     module = plain(name, *rest)
     if name == "module_packs" and module.deflate is deflate:
         module.deflate = Deflate
+        module._Packs.stat = timed("find", module._Packs.stat)
         module._Pack.read = timed("read", module._Pack.read)
     elif name == "engram.store.store" and not hasattr(module, "is_timed"):
         module.is_timed = True
