@@ -8,7 +8,7 @@ from engram.build import build  # isort: skip  it imports leaves first
 from engram import __version__, diag, files
 from engram.channels.console.commands import count_of, stats
 from engram.channels.console.console import Console
-from engram.channels.message import buffered
+from engram.channels.message import BufferedSink
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.errors import ArgumentError
@@ -251,8 +251,8 @@ class App:
     async def console(self) -> None:
         if self._console is None:
             inbox = self.board.inbox
-            self._console = Console(self.config, inbox, target=self._serial)
-            inbox.deliveries.add_channel("console", buffered(self._console.find_send))
+            self._console = console = Console(self.config, inbox, target=self._serial)
+            inbox.deliveries.add_channel("console", lambda room: (BufferedSink(console.show_push), room))
             for line in self.banner():
                 self._console.show(line)
             await inbox.deliveries.redeliver("console")

@@ -123,11 +123,7 @@ class Console(ChannelSink):
 
     # --- what the board begins to say
 
-    def find_send(self, room: str) -> tuple:
-        """Return the sink factory for a room, as message.buffered() wants it."""
-        return self._show_push, room
-
-    async def _show_push(self, content: str, turn: str) -> bool:
+    async def show_push(self, content: str, turn: str) -> bool:
         if self._json:
             self._json.push(content, turn)
             return True

@@ -14,9 +14,9 @@ first. An answer that is not streamed has statuses, silent and huge only.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import Protocol
+from types import ModuleType
 
 from fake_server.http import Outgoing
 
@@ -29,36 +29,8 @@ _JSON = {"content-type": "application/json; charset=utf-8"}
 _EVENTS = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
 
 
-class ModelApi(Protocol):
-    """What an API's module offers; see chat_completions.py and messages.py."""
-
-    NAME: str
-    PATH: str
-    BROKEN_EVENT: bytes
-
-    def read(self, headers: Mapping[str, str], body: Mapping[str, object]) -> ModelRequest:
-        """What a request asks; raises RequestRejected where the service would refuse it."""
-        ...
-
-    def whole(self, asked: ModelRequest, answer: ModelAnswer, number: int) -> dict[str, object]:
-        """The answer as one JSON object."""
-        ...
-
-    def events(self, asked: ModelRequest, answer: ModelAnswer, number: int) -> Iterator[StreamEvent]:
-        """The answer as the events of a stream."""
-        ...
-
-    def error(self, status: int, message: str) -> dict[str, object]:
-        """A refusal or a failure as one JSON object."""
-        ...
-
-    def error_event(self, message: str) -> bytes:
-        """A failure in the middle of a stream."""
-        ...
-
-    def models(self, model: str) -> dict[str, object]:
-        """The answer to GET /v1/models."""
-        ...
+ModelApi = ModuleType
+"""One API: chat_completions.py or messages.py."""
 
 
 class Player:

@@ -65,11 +65,7 @@ def _parse(head: bytes) -> tuple[str, str, dict[str, str]]:
         name = name.lower()
         if not colon or not name or name != name.strip() or " " in name:
             raise HttpError(400, "a header line is not NAME: VALUE")
-        if name in headers and name in ("content-length", "host"):
-            raise HttpError(400, f"the header {name} came twice")
         headers[name] = f"{headers[name]}, {value.strip()}" if name in headers else value.strip()
-    if "host" not in headers:
-        raise HttpError(400, "the header host is missing")
     return parts[0], parts[1], headers
 
 
