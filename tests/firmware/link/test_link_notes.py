@@ -110,15 +110,6 @@ async def test_a_note_that_changes_while_it_is_sent_is_sent_again():
     linked.check_notes()
 
 
-async def test_a_note_that_is_cleared_while_it_is_sent_ends_the_link_and_goes():
-    board = Board()
-    _note(board, "the plumber comes on Friday " * 60)
-    linked = Linked(board)
-    linked.way.each = lambda: board.notes.for_caller(OWNER).clear()
-    await linked.copy_all(linked.notes)
-    assert linked.companion.notes == {}
-
-
 async def test_whatever_the_way_does_the_notes_are_the_same_in_the_end():
     for seed in range(rounds(12, 3)):
         numbers = Numbers(seed)

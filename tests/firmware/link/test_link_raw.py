@@ -89,23 +89,6 @@ def test_lines_that_a_compaction_moves_while_they_are_sent_end_with_an_error():
             pass
 
 
-def test_damage_is_set_aside_and_the_lines_around_it_are_sent():
-    board = Board()
-    _talk(board, 60)
-    board.close()
-    path = board.place + "/journal/journal.0001.jsonl"
-    with open(path, "rb") as file:
-        content = bytearray(file.read())
-    at = content.find(b"turn 10 ")
-    content[at : at + 4] = b"burn"
-    with open(path, "wb") as file:
-        file.write(content)
-    board.open()
-    found = _seqs(_all(board.journal.entries.raw()))
-    assert found == [seq for seq in range(1, 63) if seq != 13], found
-    assert board.journal.entries.damaged == 1 or board.journal_store.log.read(13) is None
-
-
 def test_random_logs_are_read_as_they_are():
     numbers = Numbers(5)
     for _ in range(rounds(4, 2)):

@@ -81,18 +81,6 @@ async def test_a_copy_with_other_lines_is_found_by_the_crc_and_mended():
     assert linked.companion.counts["check"] > 2 and linked.companion.counts["lines"] == 2
 
 
-async def test_a_copy_that_is_ahead_of_the_board_goes_back():
-    board = Board()
-    _talk(board, 10)
-    linked = Linked(board)
-    await linked.copy()
-    copy = linked.companion.copy("journal")
-    copy.lines[copy.have + 1] = copy.lines[copy.have]
-    copy.have += 1
-    await linked.copy()
-    linked.check()
-
-
 async def test_what_is_never_answered_ends_the_link():
     board = Board()
     linked = Linked(board)

@@ -96,11 +96,6 @@ async def test_an_answer_is_known_by_its_beginning_whatever_type_it_has():
             assert reply.text == "hi there", (kind, body)
 
 
-async def test_a_stream_that_ends_with_its_link_is_whole_if_it_has_a_reason():
-    reply, _, _ = await _ask([_CUT + b"data: " + _THERE.encode() + b"\n\n", CLOSE])
-    assert reply.text == "hi there"
-
-
 async def test_a_busy_service_is_tried_again():
     reply, person, peer = await _ask([_BUSY], [answer(b"", "503 Unavailable")], [_WHOLE])
     assert reply.text == "hi there"

@@ -22,23 +22,16 @@ HERE = "127.0.0.1"
 LONG = 60_000
 
 
-class Server:
+class Server(Peer):
     """Accepts connections; `serve` is given each one's reader and writer."""
 
     def __init__(self, serve):
+        super().__init__()
         self._serve = serve
-        self.port = 0
 
-    async def __aenter__(self):
-        peer = Peer()
-        peer._serve = self._serve
-        await peer.__aenter__()
-        self._peer = peer
-        self.port = int(peer.url.rsplit(":", 1)[1])
-        return self
-
-    async def __aexit__(self, kind, error, trace):
-        await self._peer.__aexit__(kind, error, trace)
+    @property
+    def port(self):
+        return int(self.url.rsplit(":", 1)[1])
 
 
 async def _nothing(reader, writer):

@@ -61,17 +61,12 @@ def test_what_is_wrong_is_said():
     board = Board().serve()
     for arguments, argument in (
         (("", "photo", 0, ""), "caption"),
-        (("  ", "photo", 0, ""), "caption"),
         (("x" * 501, "photo", 0, ""), "caption"),
-        ((None, "photo", 0, ""), "caption"),
         (("a fox", "film", 0, ""), "kind"),
         (("a fox", "photo", -1, ""), "at"),
-        (("a fox", "photo", True, ""), "at"),
         (("a fox", "photo", 1.5, ""), "at"),
         (("a fox", "photo", 0, "x" * 101), "media"),
-        (("a fox", "photo", 0, "ünicode"), "media"),
         (("a fox", "photo", 0, "a] b"), "media"),
-        (("a fox", "photo", 0, None), "media"),
     ):
         with raises(ArgumentError) as caught:
             _perceive(board, *arguments)  # pyright: ignore[reportArgumentType]  # wrong ones are tried

@@ -162,10 +162,3 @@ def test_a_refused_append_leaves_the_ring_as_it_was_and_the_next_one_works():
         assert _slots(ring) == [1, 2, 3] == _slots(_ring(place))
         _append(ring, 4)
         assert _slots(ring) == [1, 2, 3, 4] == _slots(_ring(place))
-
-
-def test_an_append_that_is_refused_after_all_of_it_is_there_counts_once():
-    place = folder()
-    ring = _filled(place, 3)
-    _append_refused(ring, 1000)
-    assert _slots(ring) == [1, 2, 3, 4] == _slots(_ring(place))
