@@ -104,7 +104,7 @@ def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion
         board.say("remember that Ada is allergic to nuts")
         wait_until("the copy is the log", lambda: len(board.lines("records")) == 2 and _is_copied(board, companion))
         found = board.answered("/recall Ada allergic")
-        assert found.startswith("m2 ") and "only the board" not in found
+        assert found.startswith("- [m2 ") and "only the board" not in found
 
 
 def test_a_companion_that_is_not_there_is_reported_and_the_board_answers(tmp_path: Path):
