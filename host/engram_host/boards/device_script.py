@@ -17,15 +17,12 @@ _file = None
 
 
 def about():
-    """Print the platform, the version, the .mpy format and the board's name."""
+    """Print platform, version, .mpy format, the board's name, if files exist, and if a deploy is
+    unfinished."""
     here = sys.implementation
     board = getattr(here, "_machine", "")
-    print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board]))
-
-
-def standing():
-    """Print if files exist, and if a deploy is unfinished."""
-    print(json.dumps([_is_there("/boot.py"), _is_there("/next/READY")]))
+    has_files, is_unfinished = _is_there("/boot.py"), _is_there("/next/READY")
+    print(json.dumps([sys.platform, list(here.version[:3]), here._mpy & 0x3FF, board, has_files, is_unfinished]))
 
 
 def _is_there(path):

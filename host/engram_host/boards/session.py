@@ -57,6 +57,9 @@ class BoardInfo:
     version: tuple[int, ...]
     mpy: tuple[int, int]
     machine: str
+    has_files: bool
+    is_unfinished: bool
+    """A deploy waits for the next start."""
 
     @property
     def chip(self) -> str:
@@ -83,8 +86,8 @@ class BoardSession:
         self._is_stopped = False
 
     def read_info(self) -> BoardInfo:
-        ((platform, version, mpy, machine),) = self._run_and_parse("about()")
-        return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine)
+        ((platform, version, mpy, machine, has_files, is_unfinished),) = self._run_and_parse("about()")
+        return BoardInfo(platform, tuple(version), (mpy & 0xFF, mpy >> 8), machine, has_files, is_unfinished)
 
     def free_flash(self) -> int:
         ((free,),) = self._run_and_parse("room()")
@@ -134,8 +137,6 @@ class BoardSession:
 
     def run_code(self, code: str, count: Count | None = None) -> str:
         """Run code and return its output without its signs of life, which go to `count`."""
-        from mpremote.transport import TransportError, TransportExecError
-
         printed = bytearray()
 
         def hear(data: bytes) -> None:
@@ -144,41 +145,28 @@ class BoardSession:
             if count and data.endswith(b"\n") and sign.startswith(_SIGN):
                 count(int(sign[1:]) if sign[1:].strip().isdigit() else 0)
 
-        try:
+        with self._translating(
+            f"the board on {self._port} stopped answering: press its RESET, then do the same again."
+        ):
             self._transport.exec(code, data_consumer=hear)
-        except TransportExecError as error:
-            raise _failure(error.error_output) from None
-        except TransportError:
-            raise NoBoardAnswer(
-                f"the board on {self._port} stopped answering: press its RESET, then do the same again."
-            ) from None
-        except ports.LOST:
-            raise ports.port_gone(self._port) from None
         lines = printed.replace(_END, b"").splitlines()
         return b"\n".join(line for line in lines if not line.startswith(_SIGN)).decode("utf-8", "replace").strip()
 
     def _run_and_parse(self, code: str, count: Count | None = None) -> list[list[Any]]:
-        try:
-            lines = [json.loads(line) for line in self.run_code(code, count).splitlines()]
-        except ValueError:
-            lines = []
-            is_whole = False
-        else:
-            is_whole = all(isinstance(line, list) for line in lines)
-        if not is_whole:
-            raise Garbled("what the board sent did not arrive whole: try again, with another cable if it stays.")
-        return lines
+        printed = self.run_code(code, count)
+        with contextlib.suppress(ValueError):
+            lines = [json.loads(line) for line in printed.splitlines()]
+            if all(isinstance(line, list) for line in lines):
+                return lines
+        raise Garbled("what the board sent did not arrive whole: try again, with another cable if it stays.")
 
     def restart(self) -> None:
-        from mpremote.transport import TransportError
-
-        try:
-            with contextlib.redirect_stdout(io.StringIO()), self._transport.patience(_RESTART_SECONDS):
-                self._transport.enter_raw_repl(timeout_overall=_LONGEST_RESTART_SECONDS)
-        except TransportError:
-            raise self._no_answer() from None
-        except ports.LOST:
-            raise ports.port_gone(self._port) from None
+        with (
+            self._translating(self._no_answer()),
+            contextlib.redirect_stdout(io.StringIO()),
+            self._transport.patience(_RESTART_SECONDS),
+        ):
+            self._transport.enter_raw_repl(timeout_overall=_LONGEST_RESTART_SECONDS)
         self._load()
 
     def boot(self, code: str) -> None:
@@ -187,14 +175,8 @@ class BoardSession:
 
     def stop_board(self, on_wait: Callable[[], None]) -> None:
         """Stop the board; raises NoBoardAnswer, or WrongBoard for a foreign platform."""
-        from mpremote.transport import TransportError
-
-        try:
+        with self._translating(self._no_answer()):
             self._transport.stop(LONGEST_STOP_SECONDS, on_wait)
-        except TransportError:
-            raise self._no_answer() from None
-        except ports.LOST:
-            raise ports.port_gone(self._port) from None
         self._is_stopped = True
         try:
             self._load()
@@ -205,8 +187,7 @@ class BoardSession:
             raise WrongBoard(
                 f"{self._port} has MicroPython for {about.platform}, and Engram is for ESP32 boards: name another port."
             )
-        ((has_files, is_unfinished),) = self._run_and_parse("standing()")
-        if is_unfinished or not has_files:
+        if about.is_unfinished or not about.has_files:
             self.restart()
 
     def leave_board(self) -> None:
@@ -227,8 +208,22 @@ class BoardSession:
             self._transport.begin_code_unheard(_RESET)
             raise
 
-    def _no_answer(self) -> NoBoardAnswer:
-        return NoBoardAnswer(
+    @contextlib.contextmanager
+    def _translating(self, no_answer: str) -> Iterator[None]:
+        """Raise the errors of mpremote and of the port as BoardErrors."""
+        from mpremote.transport import TransportError, TransportExecError
+
+        try:
+            yield
+        except TransportExecError as error:
+            raise _failure(error.error_output) from None
+        except TransportError:
+            raise NoBoardAnswer(no_answer) from None
+        except ports.LOST:
+            raise ports.port_gone(self._port) from None
+
+    def _no_answer(self) -> str:
+        return (
             f"no MicroPython answers on {self._port}: check the cable and the port ({option_name('PORT')}),"
             f" then press the board's RESET and try again; {command_name('monitor')} shows what it prints."
         )
