@@ -62,6 +62,14 @@ class Body:
         return iter(self._pieces)
 
 
+async def test_the_link_begins_with_the_boards_name_its_token_and_a_subscription():
+    async with Broker() as broker, Client(broker, "secret"):
+        (_, connect), subscribe = broker.packets
+    assert connect[7] == 0xC2 and b"engram-kitchen-0123456789ab" in connect
+    assert connect.endswith(b"\0\x07kitchen\0\x06secret")
+    assert subscribe[0] == 0x82 and subscribe[1][2:] == bytes((0, len(DOWN))) + DOWN + b"\x01"
+
+
 async def test_a_message_is_its_head_and_the_pieces_of_its_body():
     async with Broker() as broker, Client(broker) as client:
         await client.mqtt.send(b"head\n", Body(b"one", b"two" * 100, b""))

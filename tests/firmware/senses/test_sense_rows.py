@@ -53,12 +53,6 @@ def test_values_beyond_16_bits_lose_one_part_in_16384_at_most():
             assert 0 <= value - kept <= max(abs(low), abs(high)) // 16384
 
 
-def test_a_count_has_a_highest_value():
-    for count, kept in ((3600, 3600), (86400, 4091)):
-        ((_, _, found),) = _read(_filled((1, START, (count, 1, 3, 2, 2))))
-        assert found[0] == kept, count
-
-
 def test_any_bytes_are_read_without_an_error():
     random.seed(27)
     for _ in range(rounds(500, 100)):

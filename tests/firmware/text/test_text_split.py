@@ -60,12 +60,6 @@ def test_code_that_begins_late_goes_to_the_next_part():
     assert parts[1] == "```\n" + "x\n" * 20 + "```"
 
 
-def test_long_lines_of_code_are_cut_as_well():
-    parts = parts_of("~~~\n" + "y" * 500 + "\n~~~", 120)
-    assert all(part.startswith("~~~\n") and part.endswith("\n~~~") and units(part) <= 120 for part in parts), parts
-    assert "".join(parts).count("y") == 500
-
-
 def test_code_within_a_line_is_no_fence():
     assert all("``" not in part for part in parts_of("```a``` " + "word " * 100)[1:])
 
