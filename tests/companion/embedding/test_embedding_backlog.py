@@ -75,6 +75,14 @@ def test_the_newest_lines_come_first(store, small):
     assert embedder.asked == list("hgfedcba")
 
 
+def test_all_devices_get_a_share_of_each_round(store, small):
+    boards, embedder = [Board(store, name) for name in ("one", "two")], Embedder()
+    for board in boards:
+        board.say(*(f"{board.device} {number}" for number in range(12)))
+    asyncio.run(make(store, embedder).run_round())
+    assert {text.split()[0] for text in embedder.asked} == {"one", "two"}
+
+
 def test_a_line_that_becomes_another_gets_another_vector(store, small):
     board, embedder = Board(store), Embedder()
     board.say("a", "b")

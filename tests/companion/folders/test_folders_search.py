@@ -76,6 +76,11 @@ def test_the_line_of_a_citation_is_the_one_that_says_it(companion: Companion):
     assert shown(companion, path, **{"from": line, "lines": 1}).json()["lines"] == ["the zebrafinch sings"]
 
 
+def test_what_two_passages_share_is_shown_once(companion: Companion):
+    citations = [hit["citation"] for hit in found(companion, "zebrafinch sings")]
+    assert len(citations) == len(set(citations))
+
+
 def test_boards_and_folders_stand_in_one_order(companion: Companion, board):
     one: Sent = board()
     one.keep("the kettle for assam is in the cupboard")

@@ -152,6 +152,14 @@ def test_the_oldest_go_first_beyond_a_count(media: Any, tmp_path: Path):
     assert len(kept_files(tmp_path)) == 4
 
 
+def test_the_oldest_go_first_beyond_a_size(media: Any, tmp_path: Path):
+    photos = [samples.png(shade) for shade in range(4)]
+    service = media(board=len(photos[1]) + len(photos[2]) + len(photos[3]))
+    kept = [run(service.keep("kitchen", photo, OWNER)) for photo in photos]
+    assert [each.id for each in run(service.list("kitchen", 9, 99))] == [each.id for each in kept[:0:-1]]
+    assert len(kept_files(tmp_path)) == 3
+
+
 @pytest.mark.both_databases
 def test_a_board_that_is_erased_keeps_no_row_and_upkeep_removes_its_file(
     media: Any, store: CompanionStore, tmp_path: Path

@@ -141,6 +141,14 @@ def test_a_memory_of_a_person_is_changed_for_that_person(api: httpx.Client, kitc
     assert (head["principal"], line_of(head)["scope"]) == ("ann", "user:ann")
 
 
+def test_a_memory_of_a_workspace_is_changed_in_it(api: httpx.Client, kitchen: Sent):
+    kitchen.keep("water the roses", tags=["ws:garden"], scope="ws:garden")
+    kitchen.sync()
+    asked(api, "m4", do="pin")
+    head = offered(kitchen)
+    assert (head["principal"], head["workspace"]) == ("owner", "garden")
+
+
 def test_the_same_change_sent_twice_is_asked_for_once(api: httpx.Client, kitchen: Sent):
     first, second = (asked(api, "m1", do="pin", key="0123abcd") for _ in range(2))
     assert first["id"] == second["id"]
