@@ -2,6 +2,8 @@
 
 import random
 
+from board import Board
+from engram.compat import finish
 from engram.memory.access import NAME_BYTES, WORKSPACE_CHARS
 from engram.memory.records.fields import TAG_LONGEST
 from engram.store.index.memtable import LONGEST_NAME
@@ -56,3 +58,14 @@ def test_a_table_gives_back_names_of_each_length():
 def test_a_table_has_room_for_the_longest_label():
     longest = max(4 * TAG_LONGEST, len("user:") + NAME_BYTES, len("ws:") + 4 * WORKSPACE_CHARS)
     assert 1 + longest <= LONGEST_NAME
+
+
+def test_the_longest_tags_stay_whole_through_sealing_restart_and_compaction():
+    board = Board()
+    tags = {(letters * 2)[:TAG_LONGEST]: 1 for letters in LETTERS}
+    for tag in tags:
+        board.remember("the lamp hums", [tag])
+    for step in (lambda: finish(board.records_store.upkeep.sealing_segment()), board.restart, board.compact):
+        assert dict(board.records.tags()) == tags
+        step()
+    assert dict(board.records.tags()) == tags

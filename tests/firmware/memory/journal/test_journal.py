@@ -1,6 +1,6 @@
 """The journal: each turn is on flash in order, is found, and can be forgotten without breaking its session."""
 
-from board import ANN, NOW, Board
+from board import ANN, DAY, NOW, Board
 from engram import files
 from engram.compat import finish
 from engram.errors import ArgumentError
@@ -14,6 +14,14 @@ def _say(board, content, caller=OWNER, **more):
 
 def _texts(board, query, caller=OWNER, **more):
     return [turn["text"] for _, turn in board.search_turns(query, 10, caller, **more)]
+
+
+def test_a_search_can_be_bounded_in_time():
+    board = Board()
+    for number in range(3):
+        _say(board, f"bike {number}")
+        board.now += DAY
+    assert _texts(board, "bike", since=NOW + DAY, until=NOW + 2 * DAY) == ["bike 1"]
 
 
 def test_a_command_is_kept_but_not_found():
