@@ -22,9 +22,6 @@ _MOST_FLUSHED = const(64)  # sessions: more than the journal lists
 
 SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
 
-MANY = 50
-"""Messages counted at most."""
-
 Batch = namedtuple("Batch", "turns until")
 """Turns of one session and workspace, and the seq up to which the journal is then read."""
 
@@ -84,15 +81,6 @@ class LearningCursor:
     @property
     def is_behind(self) -> bool:
         return self.until < self._journal.newest
-
-    def waiting(self) -> int:
-        """Return the number of unread messages, up to MANY."""
-        count = 0
-        for turn in self._journal.later(self.until):
-            count += self._is_unread(turn)
-            if count == MANY:
-                break
-        return count
 
     def batch(self, most: int) -> Batch:
         """Return the next messages of one session and workspace, at most `most`."""

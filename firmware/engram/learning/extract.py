@@ -10,7 +10,7 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import ArgumentError, EngramError, ModelRefused
 from engram.learning import operations
-from engram.learning.cursor import MANY, SPENT
+from engram.learning.cursor import SPENT
 from engram.learning.jobs import Pause, Rejections
 from engram.learning.operations import SNIPPET, fenced
 from engram.memory import access
@@ -146,11 +146,9 @@ class Extraction:
         yield "%d facts from %d messages since the start; today %d calls, %d tokens" % (
             (self.stored, self.read) + today
         )
-        waiting = self._cursor.waiting()
-        if waiting:
-            reason = self._stopped_by() or self.pause.why
-            count = waiting if waiting < MANY else "%d or more" % MANY
-            yield "%s messages wait%s" % (count, ": " + reason if reason else "")
+        reason = self._stopped_by() or self.pause.why
+        if reason and self._cursor.is_behind:
+            yield "messages wait: " + reason
         if self.lost:
             yield "%d messages were not read" % self.lost
         yield from self._refusals.status_lines()

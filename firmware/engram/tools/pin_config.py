@@ -90,11 +90,7 @@ def forbidden_pins(folder: str) -> list:
 
 
 def read_object(path: str, longest: int) -> dict:
-    try:
-        found = text.loads(files.read(path, longest) or b"{}")
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    return files.read_json(path, longest, dict) or {}
 
 
 def is_memory_id(name: str) -> bool:
