@@ -59,6 +59,9 @@ def pack(text: str) -> str:
 
 
 def unpack(saved: str) -> str:
-    """Return the text that pack() has encoded."""
-    text, *more = json.loads(saved)
-    return Sentence.make(text, *more) if more else text
+    """Return the text that pack() has encoded; a damaged one as it is."""
+    try:
+        text, *more = json.loads(saved)
+        return Sentence.make(text, *more) if more else text
+    except (ValueError, TypeError):
+        return saved

@@ -11,7 +11,7 @@ import pytest
 
 from cli_case import audit_log, engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
-from engram_host.companion.recovery import saving
+from engram_host.companion import recovery
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import AuditEntry
@@ -257,7 +257,7 @@ def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path:
             store.close()
 
     def restore() -> None:
-        saving.restore_backup(saved, path, AuditEntry(1, "ann", "restore", "done"))
+        recovery.restore_backup(saved, path, AuditEntry(1, "ann", "restore", "done"))
 
     found = []
     is_killed = True
@@ -265,7 +265,7 @@ def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path:
         # As a companion that was killed leaves it: the last change stands in the log beside the file alone.
         for ending in ("", "-wal"):
             shutil.copyfile(f"{used}{ending}", f"{path}{ending}")
-        is_killed = killed_at(len(found) + 1, saving, restore)
+        is_killed = killed_at(len(found) + 1, recovery, restore)
         found.append(_said(path))
     store.close()
     assert found[0] == "old" and found[-1] == "new" and set(found) == {"old", "new"}

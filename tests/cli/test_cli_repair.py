@@ -9,10 +9,10 @@ from archiving_board import ArchivingBoard, archive, board_of_six
 from cli_case import audit_log, engram, fine
 from damaging import PAGE, harm_line, overwrite_page, tree_pages
 from engram import log_line
+from engram_host.companion import recovery
 from engram_host.companion.auth import tokens
 from engram_host.companion.lockfile import lock_home
-from engram_host.companion.recovery import saving
-from engram_host.companion.recovery.saving import daily_backup, kept_files, save_backup
+from engram_host.companion.recovery import daily_backup, kept_files, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.types import AuditEntry, LogName, SeqRange
@@ -165,13 +165,13 @@ def test_a_repair_that_is_killed_leaves_the_damaged_database_or_the_new_one(home
 
     def repair() -> None:
         note = AuditEntry(1, "ann", "repair", "done")
-        saving.replace_damaged(home.path, kept=kept, backups=[backup], note=note)
+        recovery.replace_damaged(home.path, kept=kept, backups=[backup], note=note)
 
     line = 1
-    while killed_at(line, saving, repair) and home.path.read_bytes() == damaged:
+    while killed_at(line, recovery, repair) and home.path.read_bytes() == damaged:
         line += 1
     assert line > 40 and kept.read_bytes() == damaged
-    saving.check_backup(home.path)
+    recovery.check_backup(home.path)
 
 
 def test_lines_that_no_board_can_send_again_are_set_aside(home: Home):

@@ -18,26 +18,17 @@ from urllib.parse import urlsplit
 import aiomqtt
 import pytest
 
-from damaging import harm_line
 from engram import log_line
-from engram_host.cli import doctor_checks as checks
 from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import watch as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.media import upkeep as media_upkeep
-from engram_host.companion.media.files import MediaFiles, name_of
-from engram_host.companion.recovery import daily_backup as daily_backup_task
-from engram_host.companion.recovery.saving import daily_backup
 from engram_host.companion.replication import upkeep
-from engram_host.companion.senses import anomaly_watch
-from engram_host.companion.settings import read_settings
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
 from extent import matrix
 from failing_network import PASSWORD, fake_network
-from fake_llm import serving
 from markdown_folders import write
 from peers import ROOT, Broker
 from served_companion import SECONDS, WAYS, Killed, Served, cancel, coroutine_of, file_of, one_task, run, served, soon
@@ -103,51 +94,6 @@ async def expires(companion: Served) -> None:
         return await asyncio.to_thread(database.read, lambda rows: rows.run(counts)) == [(0,)]
 
     await soon("what is too old is removed", is_gone)
-
-
-async def ends_anomalies(companion: Served) -> None:
-    """An anomaly that lasts, and is not in the readings, ends."""
-    await companion.posted(companion.hello())
-    database = companion.running.app.store.database
-    number, now = -next(_NUMBERS), int(time.time())
-
-    def last(rows: Any) -> None:
-        rows.run("INSERT INTO sense_copies VALUES ('kitchen', 1, 1, 0, '', 0, '') ON CONFLICT DO NOTHING")
-        sense = ("kitchen", 1, 1, 1, "room", "", 1, 0, 0, now, 5, 0)
-        rows.run(f"INSERT INTO senses VALUES ({', '.join('?' * 12)}) ON CONFLICT DO NOTHING", sense)
-        rows.run("INSERT INTO sense_events VALUES ('kitchen', 1, ?, 1, 'stuck', 5, 0, '{}')", (number,))
-
-    async def has_ended() -> bool:
-        sql = "SELECT ended > 0 FROM sense_events WHERE number = ?"
-        return await asyncio.to_thread(database.read, lambda rows: rows.run(sql, (number,))) == [(1,)]
-
-    await asyncio.to_thread(database.write, last)
-    await soon("an anomaly ends", has_ended)
-
-
-async def removes_media(companion: Served) -> None:
-    files = MediaFiles(companion.running.app.settings.home)
-
-    def leave() -> None:
-        with files.locked():
-            files.write(name_of(b"orphan"), b"orphan")
-
-    async def is_gone() -> bool:
-        return await asyncio.to_thread(files.names) == []
-
-    await asyncio.to_thread(leave)
-    await soon("a file that no row has is removed", is_gone)
-
-
-async def checks_the_database(companion: Served) -> None:
-    await copies(companion)
-    store = companion.running.app.store
-    harm_line(store, "kitchen", "journal", companion.count)
-
-    async def is_found() -> bool:
-        return [lines.count for lines in store.boards.damaged()] == [companion.count]
-
-    await soon("the damaged line is found before anybody reads it", is_found)
 
 
 async def looks_after_conversations(companion: Served) -> None:
@@ -277,22 +223,9 @@ async def _pushes(companion: Served, room: str) -> str:
     return said
 
 
-async def saves_the_database(companion: Served) -> None:
-    file = daily_backup(companion.running.app.settings.home)
-    file.unlink(missing_ok=True)
-
-    async def is_saved() -> bool:
-        return file.exists()
-
-    await soon("the database is saved", is_saved)
-
-
 WORKS = {
     "alerts": sends_alerts,
-    "anomalies": ends_anomalies,
-    "backup": saves_the_database,
     "bridges": runs_bridges,
-    "checking": checks_the_database,
     "conversations": looks_after_conversations,
     "deliveries": delivers_what_boards_say,
     "embedding": embeds,
@@ -300,7 +233,6 @@ WORKS = {
     "folders": reads_folders,
     "http": copies,
     "imports": imports_lines,
-    "media": removes_media,
     "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
@@ -326,7 +258,8 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def test_the_background_tasks_that_are_killed_here_are_all_there_are():
-    assert {*WORKS, "leases"} == set(TASKS)  # a SQLite file has no leases: see processes/test_leases.py
+    # A SQLite file has no leases: see processes/test_leases.py. The others are periodic as the expiry.
+    assert {*WORKS, "leases", "anomalies", "backup", "checking", "media"} == set(TASKS)
 
 
 @pytest.mark.parametrize("name, kill", matrix([*WORKS], [*WAYS]))
@@ -341,19 +274,9 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     needs_outside = name in ("alerts", "bridges", "deliveries")
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
     url = request.getfixturevalue("mosquitto").url if name == "mqtt" else ""
-    monkeypatch.setattr(anomaly_watch, "LOOK_SECONDS", 0.1)
     if name == "expiry":
-        monkeypatch.setattr(upkeep, "EXPIRE_FIRST_SECONDS", 0.1)
+        monkeypatch.setattr(upkeep, "FIRST_SECONDS", 0.1)
         monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
-    if name == "backup":
-        for each in ("FIRST_SECONDS", "LOOK_SECONDS"):
-            monkeypatch.setattr(daily_backup_task, each, 0.05)
-    if name == "media":
-        for each in ("FIRST_SECONDS", "EVERY_SECONDS", "SETTLE_SECONDS"):
-            monkeypatch.setattr(media_upkeep, each, 0.05)
-    if name == "checking":
-        monkeypatch.setattr(upkeep, "CHECK_FIRST_SECONDS", 0.05)
-        monkeypatch.setattr(upkeep, "CHECK_EVERY_SECONDS", 0.05)
 
     async def play(companion: Served) -> None:
         outside(companion)
@@ -379,28 +302,6 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     run(tmp_path / "home", play, {("mqtt", "url"): url})
     errors = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert [record.name for record in errors] == ["engram.supervisor"] and name in errors[0].message
-
-
-def test_a_bridge_whose_task_is_cancelled_comes_back(tmp_path: Path, outside: Callable[[Served], None]):
-    async def play(companion: Served) -> None:
-        outside(companion)
-        await runs_bridges(companion)
-        assert companion.network
-        connections = companion.network.connections
-        former = connections[-1]
-
-        async def is_connected_anew() -> bool:
-            # What the companion says of it is of the former connection until then.
-            return connections[-1] is not former and connections[-1].host is not None
-
-        cancel(await one_task("bridges fake"))
-        await soon("bridges fake is back", partial(_restarts, companion, "bridges fake"))
-        await soon("bridges fake is connected again", is_connected_anew)
-        await runs_bridges(companion)
-        told = (await companion.client.get("/metrics")).text
-        assert 'engram_task_failures_total{task="bridges"} 1.0' in told and "engram_bridges_connected 1.0" in told
-
-    run(tmp_path / "home", play)
 
 
 # --- tasks below them
@@ -507,28 +408,6 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
     assert "a message was not answered" in caplog.text
 
 
-def test_a_call_of_the_gateway_that_cannot_be_counted_is_reported_in_the_log(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
-    async def play(companion: Served) -> None:
-        store = companion.running.app.store
-
-        def fails(*_: Any) -> None:
-            raise Killed("killed")
-
-        monkeypatch.setattr(store.gateway, "end_call", fails)
-        token = (tmp_path / "home" / "operator.token").read_text().strip()
-        await companion.client.post(
-            "/gateway/v1/chat/completions",
-            json={"model": "m", "messages": [{"role": "user", "content": "hi"}]},
-            headers={"Authorization": f"Bearer {token}"},
-        )
-
-    with serving([{"reply": "hello"}]) as model:
-        assert run(tmp_path / "home", play, {("gateway", "url"): f"{model.url}/v1"}) == []
-    assert "a call stays counted as estimated" in caplog.text
-
-
 # --- the end
 
 
@@ -540,7 +419,7 @@ def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
     left: list[str] = []
 
     async def play(companion: Served) -> None:
-        for name in (*WORKS, "bridges fake"):
+        for name in (*set(TASKS) - {"leases"}, "bridges fake"):
             cancel(await one_task(name))
 
         async def have_failed() -> bool:
@@ -581,28 +460,3 @@ def test_serve_ends_with_status_1_when_the_http_server_fails_again_and_again(tmp
 
 
 # --- where it is told
-
-
-def test_failures_are_counted_in_the_metrics(tmp_path: Path):
-    async def play(companion: Served) -> None:
-        cancel(await one_task("replication"))
-        await soon("replication is back", partial(_restarts, companion, "replication"))
-        told = (await companion.client.get("/metrics")).text
-        assert 'engram_task_failures_total{task="replication"} 1.0' in told
-        assert 'engram_task_failures_total{task="mqtt"} 0.0' in told and "engram_tasks_down 0.0" in told
-
-    run(tmp_path / "home", play)
-
-
-def test_doctor_names_a_task_that_was_restarted(tmp_path: Path):
-    async def play(companion: Served) -> None:
-        cancel(await one_task("folders"))
-        await soon("folders is back", partial(_restarts, companion, "folders"))
-        settings = read_settings(tmp_path / "home", {}, {})
-        where = {"http": companion.running.web.url}
-        (tmp_path / "home" / "companion.toml").write_text(f"[http]\nport = {companion.running.web.port}\n")
-        found = await asyncio.to_thread(lambda: list(checks.companion(settings, where)))
-        told = [(each.state, each.detail) for each in found]
-        assert ("watch", "its task folders was restarted 1 time; last error: it was cancelled") in told
-
-    run(tmp_path / "home", play)

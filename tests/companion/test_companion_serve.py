@@ -2,7 +2,6 @@
 
 import json
 import signal
-import socket
 from pathlib import Path
 
 import pytest
@@ -25,15 +24,6 @@ def test_it_says_where_it_is_and_ends_on_a_signal(tmp_path: Path, number: int):
     shown, told = process.communicate(timeout=30)
     assert where["http"] in shown and "mqtt" not in where
     assert (process.returncode, told) == (0, "")
-
-
-def test_a_port_that_is_taken_ends_it_with_a_sentence(tmp_path: Path):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = str(taken.getsockname()[1])
-        status, told = failed_start(tmp_path / "home", "--http-port", port)
-        assert status == 1 and port in told and "Traceback" not in told
 
 
 @in_one_case(
@@ -84,11 +74,6 @@ def test_a_password_is_not_taken_from_the_command_line(tmp_path: Path, flag: str
     assert not (tmp_path / "home").exists()
 
 
-def test_its_folder_is_for_its_owner_alone(tmp_path: Path):
-    with Companion(tmp_path / "home"):
-        assert (tmp_path / "home").stat().st_mode & 0o077 == 0
-
-
 def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
     from sending import Sent
 
@@ -99,20 +84,6 @@ def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
         companion.kill()
         companion.start()
         assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["hello"]
-
-
-@in_one_case(
-    "backend, url, expected",
-    [
-        ("auto", "", "sqlite:////home/companion.db"),
-        ("sqlite", "", "sqlite:////home/companion.db"),
-        ("sqlite", "sqlite:////other.db", "sqlite:////other.db"),
-        ("auto", "postgresql://u@h/d", "postgresql://u@h/d"),
-        ("postgres", "postgresql://u@h/d", "postgresql://u@h/d"),
-    ],
-)
-def test_the_database_is_chosen_by_backend_and_url(backend: str, url: str, expected: str):
-    assert store_url(StoreSettings(backend, url), Path("/home")) == expected
 
 
 @in_one_case("backend, url", [("postgres", ""), ("postgres", "sqlite:///x"), ("sqlite", "postgres://h/d")])

@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from archiving_board import ArchivingBoard
 from engram_host.companion.auth.tokens import new_token, operator_token
 from engram_host.companion.metrics import LAST_BACKUP
-from engram_host.companion.store import open_store
 from fake_llm import serving
-from peers import Broker, Companion
+from peers import Companion
 from sending import Sent
-from waiting import wait_until
 
 
 def _figures(companion: Companion) -> dict[tuple[str, ...], float]:
@@ -55,11 +52,6 @@ def test_lines_messages_and_searches_are_counted(companion: Companion, board: Ca
     assert after[("engram_database_bytes",)] > 0 and after[("engram_waiting_batches",)] == 0
 
 
-def test_a_broker_that_is_reached_is_shown(mosquitto: Broker, tmp_path: Path):
-    with Companion(tmp_path / "home", mosquitto.url) as companion:
-        assert _figures(companion)[("engram_broker_connected",)] == 1
-
-
 def test_free_bytes_of_the_disk_and_the_time_of_the_last_backup_are_shown(companion: Companion):
     figures = _figures(companion)
     free = shutil.disk_usage(companion.home).free
@@ -68,21 +60,6 @@ def test_free_bytes_of_the_disk_and_the_time_of_the_last_backup_are_shown(compan
     (companion.home / LAST_BACKUP).touch()
     os.utime(companion.home / LAST_BACKUP, (1.8e9, 1.8e9))
     assert _figures(companion)["engram_last_backup_timestamp_seconds",] == 1.8e9
-
-
-def test_refusals_are_counted(companion: Companion, board: Callable[..., Sent]):
-    before = _figures(companion)
-    one = board()
-    one.say("before any hello")
-    answer = one.send("journal")
-    after = _figures(companion)
-    name = (
-        "engram_messages_total",
-        "kind=lines",
-        "outcome=" + ("refused" if answer["op"] == "refused" else "answered"),
-    )
-    assert answer["op"] == "refused" and after[name] - before[name] == 1
-    assert after[("engram_refusals_total",)] - before[("engram_refusals_total",)] == 1
 
 
 def test_more_boards_make_no_more_series(companion: Companion, board: Callable[..., Sent]):
@@ -121,28 +98,6 @@ def test_calls_of_the_gateway_are_counted_and_why_it_refused_others(busy: Compan
     assert figures[("engram_gateway_calls_total",)] == 2 and figures[("engram_gateway_tokens_total",)] == 733
     refused = {name[1]: value for name, value in figures.items() if name[0] == "engram_gateway_refusals_total"}
     assert refused == {"why=limit": 1, "why=busy": 0, "why=request": 1, "why=service": 1}
-
-
-def test_files_and_passages_of_folders_are_counted(busy: Companion):
-    def counted() -> tuple[float, float]:
-        figures = _figures(busy)
-        return figures[("engram_folder_files",)], figures[("engram_folder_passages",)]
-
-    wait_until("both files are read", lambda: counted() == (2, 2))
-
-
-def test_archived_memories_are_counted(busy: Companion):
-    store = open_store(f"sqlite:///{busy.home}/companion.db")
-    board = ArchivingBoard(store)
-    for _ in range(3):
-        board.keep()
-    board.sync()
-    assert board.promise([1, 2]) == 2
-    for number in (1, 2):
-        board.archive(number)
-    board.sync()
-    store.close()
-    assert _figures(busy)[("engram_archived_records",)] == 2
 
 
 def test_a_stranger_sees_no_figures_where_tokens_are_asked_for(tmp_path: Path):

@@ -52,7 +52,7 @@ def test_a_value_that_is_a_sentence_is_translated_with_the_sentence_around_it():
 
 
 def test_an_error_says_a_sentence_that_is_translated():
-    problem: CompanionError = UnknownEntry("m12", "not_copied", board="kitchen")
+    problem: CompanionError = UnknownEntry("m12", board="kitchen")
     assert str(problem) == "m12 is not in the copy of kitchen, or was forgotten."
     chinese = load_catalogs()["zh"].say(problem.sentence)
     assert chinese != str(problem) and "m12" in chinese and "kitchen" in chinese

@@ -1,8 +1,6 @@
 """The supervisor of background tasks: what failed is started again, after pauses that grow to a bound, and is told."""
 
 import asyncio
-import gc
-import logging
 import re
 from collections.abc import Awaitable, Callable
 
@@ -87,22 +85,6 @@ def test_work_that_is_cancelled_by_another_is_begun_again(quick):
     run(play)
 
 
-def test_work_that_ends_before_its_time_is_begun_again(quick):
-    async def play() -> None:
-        begun = 0
-
-        async def ends() -> None:
-            nonlocal begun
-            begun += 1
-
-        task = Supervisor().start("mqtt", ends)
-        await wait_until_async("the state", lambda: begun == 3)
-        assert task.status.error == "it ended before its time"
-        await task.stop()
-
-    run(play)
-
-
 def test_finite_work_that_ends_is_finished(quick):
     async def play() -> None:
         mistakes = [KeyError("a mistake")]
@@ -161,24 +143,6 @@ def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_ju
     run(play)
 
 
-def test_the_same_error_is_logged_once_and_another_one_again(quick, caplog: pytest.LogCaptureFixture):
-    def error(count: int) -> BaseException:
-        return ValueError(f"number {count}") if count == 4 else KeyError(f"number {count}")
-
-    async def play() -> None:
-        failing = Failing(4, error)
-        task = Supervisor().start("mqtt", failing)
-        await wait_until_async("the state", lambda: failing.begun == 5)
-        await task.stop()
-
-    with caplog.at_level(logging.DEBUG, "engram.supervisor"):
-        run(play)
-    errors = [record for record in caplog.records if record.levelno == logging.ERROR]
-    assert ["KeyError" in errors[0].message, "ValueError" in errors[1].message, len(errors)] == [True, True, 2]
-    assert not any(record.exc_info for record in errors)
-    assert sum(bool(record.exc_info) for record in caplog.records if record.levelno == logging.DEBUG) == 4
-
-
 def test_a_task_that_fails_too_often_is_lost(quick):
     async def play() -> None:
         supervisor, failing, lost = Supervisor(), Failing(9), asyncio.Event()
@@ -187,17 +151,6 @@ def test_a_task_that_fails_too_often_is_lost(quick):
         assert task.status.state == "failed" and failing.begun == 3
         assert "3 times in a row" in supervisor.problems()[0] and "restart the companion" in supervisor.problems()[0]
         await task.stop()
-
-    run(play)
-
-
-def test_finite_work_that_fails_after_a_long_time_is_lost_too(quick, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(supervisor_module, "STEADY_SECONDS", -1)
-
-    async def play() -> None:
-        lost = asyncio.Event()
-        Supervisor().start("folders", Failing(9), is_finite=True, most_failures=3, on_lost=lost.set)
-        await lost.wait()
 
     run(play)
 
@@ -220,37 +173,6 @@ def test_a_task_that_is_ended_while_it_waits_to_start_again_does_not(quick, ends
     run(play)
 
 
-def test_an_error_while_it_is_stopped_is_logged_and_not_raised(caplog: pytest.LogCaptureFixture):
-    async def play() -> None:
-        async def fails_at_its_end() -> None:
-            try:
-                await asyncio.Event().wait()
-            finally:
-                raise KeyError("at the end")
-
-        task = Supervisor().start("mqtt", fails_at_its_end)
-        await asyncio.sleep(0)
-        await task.stop()
-
-    run(play)
-    assert "KeyError: 'at the end'" in caplog.text and "failed when it was stopped" in caplog.text
-
-
-def test_no_error_is_left_for_the_loop_to_complain_of(quick):
-    complaints = []
-
-    async def play() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
-        failing = Failing(3)
-        task = Supervisor().start("mqtt", failing)
-        await wait_until_async("the state", lambda: failing.begun == 4)
-        await task.stop()
-        gc.collect()
-
-    run(play)
-    assert complaints == []
-
-
 def test_an_error_is_reported_without_a_secret_and_shortened(quick):
     token = new_token()
 
@@ -263,16 +185,3 @@ def test_an_error_is_reported_without_a_secret_and_shortened(quick):
         await task.stop()
 
     run(play)
-
-
-def test_each_failure_is_counted(quick):
-    counted: list[str] = []
-
-    async def play() -> None:
-        failing = Failing(3)
-        task = Supervisor(counted.append).start("folders", failing)
-        await wait_until_async("the state", lambda: failing.begun == 4)
-        await task.stop()
-
-    run(play)
-    assert counted == ["folders"] * 3

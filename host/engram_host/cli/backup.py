@@ -39,7 +39,7 @@ def backup(
     """
     from engram_host.companion.media.backup import folder_of, prune_media, save_media
     from engram_host.companion.metrics import note_backup
-    from engram_host.companion.recovery.saving import kept_files, save_backup
+    from engram_host.companion.recovery import kept_files, save_backup
 
     settings = _settings(context.home)
     path = _sqlite(settings)
@@ -91,7 +91,7 @@ def restore(
     """
     from engram_host.companion.lockfile import lock_home
     from engram_host.companion.media.backup import restore_media
-    from engram_host.companion.recovery.saving import restore_backup
+    from engram_host.companion.recovery import restore_backup
     from engram_host.companion.settings import make_folder
 
     settings = _settings(context.home)
@@ -125,7 +125,7 @@ def repair(context: Context) -> None:
     """
     from engram_host.companion.errors import StoreDamaged
     from engram_host.companion.lockfile import lock_home
-    from engram_host.companion.recovery.saving import (
+    from engram_host.companion.recovery import (
         MOST_KEPT,
         daily_backup,
         kept_files,

@@ -76,7 +76,7 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
     began = time.monotonic()
     # Slow imports wait until they are surely needed.
     from engram_host.companion.lockfile import publish_addresses
-    from engram_host.companion.serving.running import start
+    from engram_host.companion.serving import start
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -13,8 +13,7 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.options import HOME, JSON, Context, takes
-from engram_host.companion.diagnosis import computer
-from engram_host.companion.diagnosis.findings import REFUSED, WATCH, WELL, WRONG, Finding, watch, well, wrong
+from engram_host.companion.diagnosis import REFUSED, WATCH, WELL, WRONG, Finding, clock, disk, watch, well, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.extras import EXTRAS, install_command, missing_packages
 
@@ -57,12 +56,12 @@ def _findings(home: Path) -> Iterator[Finding]:
     yield _python()
     try:
         from engram_host.cli import doctor_checks as companion
-        from engram_host.companion.diagnosis import setup
+        from engram_host.companion.diagnosis import checks
         from engram_host.companion.settings import read_settings
     except ModuleNotFoundError:
         # Without the companion's packages its settings cannot be read, nor checked.
         yield from _packages(())
-        yield from (computer.disk(home), computer.clock(home), _micropython())
+        yield from (disk(home), clock(home), _micropython())
         return
     from engram_host.companion.lockfile import running_addresses
 
@@ -74,14 +73,14 @@ def _findings(home: Path) -> Iterator[Finding]:
     running = running_addresses(home)
     found: list[Iterable[Finding]] = [
         _packages(_extras(settings)),
-        [_embedder(settings), computer.disk(home), computer.clock(home), _micropython()],
-        setup.files(settings),
+        [_embedder(settings), disk(home), clock(home), _micropython()],
+        checks.files(settings),
         companion.starting(settings),
         companion.ports(settings, running),
         companion.database(settings),
         _broker(settings),
         _bridges(settings),
-        setup.alerts(settings),
+        checks.alerts(settings),
         companion.companion(settings, running),
     ]
     yield from itertools.chain.from_iterable(found)
@@ -182,7 +181,7 @@ async def _reach_broker(settings: "Settings") -> Finding:
     import aiomqtt
 
     from engram_host.companion.auth.exposure import tokens_required
-    from engram_host.companion.mqtt.client import broker_login, parse_broker_url
+    from engram_host.companion.mqtt import broker_login, parse_broker_url
 
     where, login = parse_broker_url(settings.mqtt.url), broker_login(settings.mqtt, settings.home)
     is_secure = where.scheme == "mqtts"

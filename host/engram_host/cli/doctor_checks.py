@@ -9,8 +9,8 @@ from typing import Any
 
 from engram_host.companion.auth.exposure import check_exposure, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.diagnosis import setup
-from engram_host.companion.diagnosis.findings import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.diagnosis import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.diagnosis import checks as setup
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
@@ -18,7 +18,6 @@ from engram_host.companion.lockfile import bind_socket
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.sql.vacuum import vacuum_problems
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 
@@ -117,13 +116,11 @@ def _postgres(url: str) -> Iterator[Finding]:
             applied: list[Any] = (
                 connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
             )
-            problems = vacuum_problems(lambda sql: connection.execute(sql.encode()).fetchall())
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         yield wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
         return
     yield _of_schema("PostgreSQL", applied)
-    yield from (wrong("vacuum", "PostgreSQL's VACUUM is behind", problem) for problem in problems)
 
 
 def _of_schema(name: str, applied: list[Any]) -> Finding:
@@ -174,7 +171,7 @@ def _heard(settings: Settings) -> dict[str, int]:
     """Return when each board last connected; {} if the database cannot simply be read."""
     from engram_host.companion.settings import database_file
 
-    with contextlib.suppress(Exception):
+    with contextlib.suppress(SettingError, sqlite3.Error):  # a check of its own says what is wrong
         path = database_file(settings)
         if path and path.exists():
             with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:

@@ -3,15 +3,15 @@
 import asyncio
 import contextlib
 import logging
+import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from engram_host.companion.alerts.service import LEASE as ALERTS_LEASE
+from engram_host.companion import recovery
 from engram_host.companion.alerts.service import AlertService
 from engram_host.companion.alerts.watch import AlertSources
-from engram_host.companion.api.backend import StoreLook, read_gauges
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup
@@ -20,38 +20,32 @@ from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import Sessions
-from engram_host.companion.board_settings.service import BoardSettingsService
+from engram_host.companion.board_settings import BoardSettingsService
 from engram_host.companion.bridges.runner import BridgeRunner
 from engram_host.companion.conversations.board_side import MOST_LISTENING
 from engram_host.companion.conversations.bridge_engine import BridgeEngine, BridgeParts
-from engram_host.companion.conversations.mqtt_door import LEASE as DOOR_LEASE
 from engram_host.companion.conversations.mqtt_door import MqttDoor
 from engram_host.companion.conversations.people import PeopleService, admission_rules
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
-from engram_host.companion.home_assistant.publisher import LEASE as HOME_ASSISTANT_LEASE
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.chat_imports import ChatImports
-from engram_host.companion.imports.service import LEASE as IMPORTS_LEASE
 from engram_host.companion.imports.service import ImportService
 from engram_host.companion.media.files import MediaFiles
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.metrics import Metrics
-from engram_host.companion.mqtt.client import MqttClient, broker_login
+from engram_host.companion.metrics import Metrics, last_backup
+from engram_host.companion.mqtt import MqttClient, broker_login
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.processes.leases import LeaseKeeper
-from engram_host.companion.processes.notices import NoticeListener
-from engram_host.companion.processes.settings_reload import SettingsReload
-from engram_host.companion.recovery.daily_backup import DailyBackup
+from engram_host.companion.processes import LeaseKeeper, NoticeListener, PeriodicTask, SettingsReload
+from engram_host.companion.replication import upkeep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
-from engram_host.companion.replication.upkeep import CHECK_LEASE, EXPIRY_LEASE, ExpirySweep, StoreCheck
 from engram_host.companion.search_service import SearchService
-from engram_host.companion.senses.anomaly_watch import LEASE as ANOMALIES_LEASE
 from engram_host.companion.senses.anomaly_watch import AnomalyWatch
 from engram_host.companion.senses.service import ReadingService
 from engram_host.companion.settings import (
@@ -64,6 +58,7 @@ from engram_host.companion.settings import (
     retention_limits,
 )
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.health import StoreLook
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")
@@ -97,7 +92,6 @@ class CompanionApp:
         self.leases = leases
         self.look = StoreLook(store.health.probe)
         security, secrets = settings.security, SecretStore(settings.home)
-        self._rate_limiter = RateLimiter(security.messages_a_second, security.messages_at_once)
         callers = CallerLookup(store.tokens, operator)
         requires_tokens = tokens_required(security, settings.http.host)
         self.access = HttpAccess(
@@ -105,7 +99,7 @@ class CompanionApp:
             sessions=Sessions(store.sessions, callers, requires_tokens=requires_tokens),
             requires_tokens=requires_tokens,
             names=frozenset(security.hosts.lower().replace(",", " ").split()),
-            rate_limiter=self._rate_limiter,
+            rate_limiter=RateLimiter(security.messages_a_second, security.messages_at_once),
             failed_logins=FailedLogins(metrics.login_failed),
             audit=AuditLog(store.audit),
         )
@@ -130,13 +124,8 @@ class CompanionApp:
             metrics=metrics,
             quota=line_quota(settings.store),
         )
-        self.expiry = ExpirySweep(
-            store.removal, retention_limits(settings.store), supervisor, leases.lease(EXPIRY_LEASE)
-        )
-        self.checking = StoreCheck(store.health, supervisor, leases.lease(CHECK_LEASE))
-        self.backup = DailyBackup(
-            settings.home, database_file(settings), keep=settings.store.daily_backups, supervisor=supervisor
-        )
+        file = database_file(settings)
+        self.backup = recovery.DailyBackup(settings.home, file, settings.store.daily_backups) if file else None
         self.folders = FolderService(
             boards=store.boards,
             folders=store.folders,
@@ -158,7 +147,7 @@ class CompanionApp:
             metrics=metrics,
         )
         self.anomalies = AnomalyWatch(
-            boards=store.boards, senses=store.senses, supervisor=supervisor, lease=leases.lease(ANOMALIES_LEASE)
+            boards=store.boards, senses=store.senses, supervisor=supervisor, lease=leases.lease("anomalies")
         )
         self.conversations = ConversationService(
             boards=store.boards, conversations=store.conversations, settings=settings.chat, supervisor=supervisor
@@ -169,7 +158,7 @@ class CompanionApp:
             conversations=self.conversations,
             home=settings.home,
             supervisor=supervisor,
-            lease=leases.lease(IMPORTS_LEASE),
+            lease=leases.lease("imports"),
         )
         self.board_settings = BoardSettingsService(self.conversations)
         self.readings = ReadingService(store.boards, store.senses)
@@ -178,14 +167,14 @@ class CompanionApp:
             values=store.values,
             prefix=home_assistant_prefix(settings.mqtt),
             supervisor=supervisor,
-            lease=leases.lease(HOME_ASSISTANT_LEASE),
+            lease=leases.lease("home assistant"),
         )
         self.alerts = AlertService(
             sources=AlertSources(store.boards, store.conversations, store.people, store.status, store.values),
             settings=settings.alerts,
             secrets=secrets,
             supervisor=supervisor,
-            lease=leases.lease(ALERTS_LEASE),
+            lease=leases.lease("alerts"),
         )
         self.overviews = BoardOverviews(
             boards=store.boards, status=store.status, notes=store.notes, flash_percent=self.alerts.flash_percent
@@ -249,12 +238,8 @@ class CompanionApp:
             conversations=self.conversations,
             people=self.people,
             supervisor=self.supervisor,
-            lease=self.leases.lease(DOOR_LEASE),
+            lease=self.leases.lease("door"),
         )
-
-    @property
-    def store_name(self) -> str:
-        return self.store.database.name
 
     @property
     def mqtt_name(self) -> str:
@@ -266,7 +251,7 @@ class CompanionApp:
         found = self.supervisor.problems()
         if self.mqtt_client and not self.mqtt_client.is_connected:
             found.append(self.mqtt_client.problem)
-        found += [part.problem for part in (self.embedding, self.backup) if part.problem]
+        found += [part.problem for part in (self.embedding, self.backup) if part and part.problem]
         return found + self.folders.problems() + self.bridges.problems() + self.alerts.problems()
 
     async def reload_bridges(self) -> None:
@@ -282,10 +267,45 @@ class CompanionApp:
         await self.alerts.reload(settings.alerts)
 
     def gauges(self) -> dict[str, float]:
-        """Return current values by the names in metrics.GAUGES; blocks some ms."""
-        found = read_gauges(self, self.store.health) | {"engram_up_seconds": time.monotonic() - self._began}
+        """Return current values by the names in metrics.GAUGES, without unknown ones; blocks some ms."""
+        read = [one.progress for one in self.folders.standings]
+        states = [status.state for status in self.supervisor.statuses()]
+        found: dict[str, float] = {
+            "engram_up_seconds": time.monotonic() - self._began,
+            "engram_waiting_batches": self.replication.waiting,
+            "engram_index_bytes": self.search.index_bytes,
+            "engram_indexes": len(self.search.indexed),
+            "engram_backlog_lines": self.embedding.changes_left,
+            "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
+            "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),
+            "engram_database_usable": float(self.look.is_usable),
+            "engram_tasks_down": states.count("restarting") + states.count("failed"),
+            "engram_folder_files": sum(progress.total for progress in read),
+            "engram_folder_passages": sum(progress.passages for progress in read),
+        }
+        if bridges := [status.state for status in self.bridges.statuses()]:
+            found["engram_bridges_connected"] = bridges.count("connected")
+            found["engram_bridges_down"] = bridges.count("away") + bridges.count("stopped")
         if self.mqtt_client:
             found["engram_broker_connected"] = float(self.mqtt_client.is_connected)
+        with contextlib.suppress(StoreUnavailable):  # /v1/health shows it
+            found |= self.store.health.gauges()
+        return found
+
+    def _periodic_tasks(self) -> list[PeriodicTask]:
+        store = self.store
+
+        def task(name: str, work: Callable[[], None], first: float, every: float) -> PeriodicTask:
+            return PeriodicTask(name, work, self.supervisor, self.leases.lease(name), first=first, every=every)
+
+        expire = partial(upkeep.expire, store.removal, retention_limits(self.settings.store))
+        check = partial(upkeep.check, store.health)
+        found = [
+            task("expiry", expire, upkeep.FIRST_SECONDS, upkeep.EXPIRE_EVERY_SECONDS),
+            task("checking", check, upkeep.FIRST_SECONDS, upkeep.CHECK_EVERY_SECONDS),
+        ]
+        if self.backup and self.settings.store.daily_backups:
+            found.append(task("backup", self.backup.save_if_due, recovery.FIRST_SECONDS, recovery.LOOK_SECONDS))
         return found
 
     @contextlib.asynccontextmanager
@@ -293,22 +313,19 @@ class CompanionApp:
         """Run the companion; the store must be open all the while."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "work"))
         async with contextlib.AsyncExitStack() as stack:
-            await self._settings_reload.start()
             for part in (
                 self.leases,
                 self._notices,
                 self.embedding,
                 self.gateway,
                 self.folders,
-                self.expiry,
-                self.checking,
+                *self._periodic_tasks(),
                 self.replication,
                 self.conversations,
                 self.memories.changes,
                 self.imports,
                 self._media_upkeep,
                 self.anomalies,
-                self.backup,
                 self.alerts,
                 self.bridge_engine,
                 self.bridges,
@@ -349,8 +366,7 @@ class CompanionApp:
             _log.warning("%s Retrying in the background.", self.mqtt_client.problem)
 
     async def _answers_in_turn(self, device: str, data: bytes) -> list[bytes]:
-        if self._rate_limiter.wait_seconds(device):
-            sentence = "%s sends too many messages: one was passed over, and it will say it again."
-            _log.info(sentence, device)
+        if self.access.rate_limiter.wait_seconds(device):
+            _log.info("rate limit: dropped a message from %s; the board repeats it", device)
             return []
         return await self.dispatcher.answers_or_nothing(device, data)

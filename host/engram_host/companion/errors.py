@@ -5,17 +5,19 @@
       Refused            a board's message is refused; the answer says why, and when to try again (again)
       Stale              a late or repeated message, which is ignored
       BadSearch          a search has an invalid option (name)
-      UnknownDevice      no board of that name has ever connected (name)
-      NoSuchFile         no file of that name is in a Markdown folder (name)
-      FileUnreadable     there is one, and it cannot be shown (name)
-      UnknownConversation   no message to a board has that id (id)
+      Missing            what a request names is not there (name)
+        UnknownDevice      no board of that name has ever connected
+        UnknownSense       a board has no sense of that name
+        NoSuchFile         no file of that name is in a Markdown folder
+        UnknownConversation   no message to a board has that id
+        UnknownEntry       a board's copy has no memory or turn of that id
+        UnknownImport      no import has that id
+        UnknownMedia       no photo or sound of a board has that id
+      FileUnreadable     a file cannot be shown
       MessageIdTaken     another message to a board has that id (id)
       TooManyWaiting     too many messages wait for a board
-      UnknownEntry       a board's copy has no memory or turn of that id (id)
       MemoryNotChangeable   the state of a memory, or of a change of it, allows no change or undo (id)
-      UnknownImport      no import has that id (id)
       ImportRefused      an import cannot be created, started or ended now
-      UnknownMedia       no photo or sound of a board has that id (id)
       MediaRefused       a photo or sound is refused, or its file cannot be read
       StoreUnavailable   the database cannot be read or written now: nothing was acknowledged
         StoreBusy        another process has locked it for too long
@@ -37,12 +39,12 @@ REFUSALS = SentenceTable(
         "no_board": "no board named {name} has connected; `engram device list` and GET /v1/devices list the boards.",
         "no_sense": "the board has no sense named {name}; GET /v1/boards/BOARD/senses lists them.",
         "no_file": "no such file in the folders that you may see; GET /v1/folders lists them.",
-        "no_message": "there is no message {id} to this board, or it was answered so long ago that it has gone.",
+        "no_message": "there is no message {name} to this board, or it was answered so long ago that it has gone.",
         "id_taken": "the id {id} is that of another message to this board: give each one an id of its own.",
         "many_waiting": "{count} messages wait for {board} already: wait until it has answered some.",
         "many_of_one": "{count} messages of {principal} wait for {board} already: wait until it has answered some.",
         "many_merges": "{count} merges are under way: wait until some have ended.",
-        "not_copied": "{entry} is not in the copy of {board}, or was forgotten.",
+        "not_copied": "{name} is not in the copy of {board}, or was forgotten.",
         "same_memory": "{entry} is the same memory: name another one.",
         "changed": "{entry} was changed since you read it: look at it again.",
         "superseded": "{entry} is superseded: only a memory that its board has, and that nothing replaced, can be changed.",
@@ -56,14 +58,14 @@ REFUSALS = SentenceTable(
         "overtaken": "{entry} was changed on the board after this change: its history has that, and undoes it first.",
         "newest_not_undoable": "{entry} has no change of the board's own to undo: another one waits or is undone by its name, "
         "or an undo made its text.",
-        "no_import": "there is no import {id}: it was discarded, or is so old that it has gone.",
+        "no_import": "there is no import {name}: it was discarded, or is so old that it has gone.",
         "import_long": "the file has more than {most} lines: split it, or use `engram import FILE --port PORT`.",
         "import_large": "the file has {bytes} bytes, at most {most} are taken: split it, or use `engram import`.",
         "import_empty": "the file has nothing to import: see docs/guides/moving.md for what is read.",
         "import_unkept": "the file cannot be kept in the companion's folder: {problem}.",
         "import_runs": "another import into {board} is running: wait for its end, or cancel it.",
         "imports_run": "{count} imports are running: wait for the end of one.",
-        "no_media": "there is no photo or sound {id}: it was forgotten, or newer ones took its room.",
+        "no_media": "there is no photo or sound {name}: it was forgotten, or newer ones took its room.",
         "media_off": "this companion keeps no photos and sounds: media.board_count in companion.toml is 0.",
         "media_large": "it has more than {most} bytes, as many as media.megabytes in companion.toml takes: make it smaller.",
         "media_type": "its bytes are of no type that is taken ({types}); media.types in companion.toml names these.",
@@ -121,35 +123,49 @@ class BadSearch(CompanionError):
         self.name = name
 
 
-class UnknownDevice(CompanionError):
-    def __init__(self, name: str):
-        super().__init__(REFUSALS.say("no_board", name=name))
+class Missing(CompanionError):
+    """What a request names is not there; `kind` is its sentence in REFUSALS."""
+
+    kind = ""
+
+    def __init__(self, name: str, **values: Value):
+        super().__init__(REFUSALS.say(self.kind, name=name[:60], **values))
         self.name = name
 
 
-class UnknownSense(CompanionError):
-    def __init__(self, name: str):
-        super().__init__(REFUSALS.say("no_sense", name=name))
+class UnknownDevice(Missing):
+    kind = "no_board"
 
 
-class NoSuchFile(CompanionError):
+class UnknownSense(Missing):
+    kind = "no_sense"
+
+
+class NoSuchFile(Missing):
     """No file of this name is in a Markdown folder that the caller may see."""
 
-    def __init__(self, name: str):
-        super().__init__(REFUSALS.say("no_file"))
-        self.name = name
+    kind = "no_file"
+
+
+class UnknownConversation(Missing):
+    kind = "no_message"
+
+
+class UnknownEntry(Missing):
+    kind = "not_copied"
+
+
+class UnknownImport(Missing):
+    kind = "no_import"
+
+
+class UnknownMedia(Missing):
+    kind = "no_media"
 
 
 class FileUnreadable(CompanionError):
     def __init__(self, name: str, problem: str):
         super().__init__(f"{name} {problem}.")
-        self.name = name
-
-
-class UnknownConversation(CompanionError):
-    def __init__(self, mid: str):
-        super().__init__(REFUSALS.say("no_message", id=mid[:60]))
-        self.id = mid
 
 
 class MessageIdTaken(CompanionError):
@@ -162,33 +178,14 @@ class TooManyWaiting(CompanionError):
     """Too many messages wait for the board, of all people or of one."""
 
 
-class UnknownEntry(CompanionError):
-    def __init__(self, entry_id: str, kind: str, **values: Value):
-        """`kind` is a key of REFUSALS, `values` are its parameters."""
-        super().__init__(REFUSALS.say(kind, entry=entry_id[:20], **values))
-        self.id = entry_id
-
-
 class MemoryNotChangeable(CompanionError):
     def __init__(self, entry: str, kind: str):
         super().__init__(REFUSALS.say(kind, entry=entry))
         self.id = entry
 
 
-class UnknownImport(CompanionError):
-    def __init__(self, import_id: str):
-        super().__init__(REFUSALS.say("no_import", id=import_id[:20]))
-        self.id = import_id
-
-
 class ImportRefused(CompanionError):
     """An import cannot be created, started or ended now."""
-
-
-class UnknownMedia(CompanionError):
-    def __init__(self, media_id: str):
-        super().__init__(REFUSALS.say("no_media", id=media_id[:20]))
-        self.id = media_id
 
 
 class MediaRefused(CompanionError):

@@ -10,9 +10,7 @@ import re
 import sys
 import threading
 import time
-from collections import Counter, OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
@@ -91,30 +89,20 @@ MOST_VARIANTS = 60
 
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\bTask-\d+|\bfd=\d+|\bport \d+")
 
-
-@dataclass
-class _Line:
-    record: logging.LogRecord
-    kind: tuple[str, int, str]
-    until: float
-    repeats: int = 0
+_Key = tuple[str, int, str]
 
 
 class RepeatFilter(logging.Filter):
-    def __init__(
-        self,
-        write: Callable[[logging.LogRecord], None],
-        seconds: float = REPEAT_SECONDS,
-        clock: Callable[[], float] = time.monotonic,
-    ):
+    """Passes a line once within some seconds; the next one after these says how many were left out."""
+
+    def __init__(self, seconds: float = REPEAT_SECONDS, clock: Callable[[], float] = time.monotonic):
         super().__init__()
-        self._write = write
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
-        self._lines: OrderedDict[tuple[str, int, str], _Line] = OrderedDict()
-        self._variants: Counter[tuple[str, int, str]] = Counter()
-        self._timer: threading.Timer | None = None
+        # Of each line, and of each kind of lines: until when it is counted, and the repeats or the variants.
+        self._lines: dict[_Key, tuple[float, int]] = {}
+        self._variants: dict[_Key, tuple[float, int]] = {}
 
     def filter(self, record: logging.LogRecord) -> bool:
         """True if the line is to be written; adds the count of suppressed ones."""
@@ -122,83 +110,39 @@ class RepeatFilter(logging.Filter):
             return True
         with self._lock:
             now = self._clock()
-            kind = _kind(record)
-            key = self._key(record, kind)
-            line = self._lines.get(key)
-            if line and now < line.until:
-                line.repeats += 1
-                self._report_later()
+            key = self._key(record, now)
+            until, repeats = self._lines.get(key, (now, 0))
+            if now < until:
+                self._lines[key] = until, repeats + 1
                 return False
-            self._lines[key] = _Line(_copy(record), kind, now + self._seconds)
-            self._lines.move_to_end(key)
-            if line:
-                _say_repeats(record, line.repeats, self._seconds)
-            else:
-                self._variants[kind] += 1
-            ended = self._remove_ended(now)
-        self._report(ended)
+            self._lines[key] = now + self._seconds, 0
+        _say_repeats(record, repeats, self._seconds)
         return True
 
-    def report(self) -> None:
-        with self._lock:
-            self._timer = None
-            ended = self._remove_ended(self._clock())
-            if any(line.repeats for line in self._lines.values()):
-                self._report_later()
-        self._report(ended)
-
-    def stop(self) -> None:
-        with self._lock:
-            if self._timer:
-                self._timer.cancel()
-            ended = self._remove_ended(float("inf"))
-        self._report(ended)
-
-    def _key(self, record: logging.LogRecord, kind: tuple[str, int, str]) -> tuple[str, int, str]:
-        common = getattr(record, "repeat", None)
+    def _key(self, record: logging.LogRecord, now: float) -> _Key:
+        common, kind = getattr(record, "repeat", None), _kind(record)
         text = _VARYING.sub("", record.getMessage()) if common is None else f"{kind[2]} {common}"
         key = record.name, record.levelno, text
         if key in self._lines:
             return key
-        if self._variants[kind] >= MOST_VARIANTS:
+        until, variants = self._variants.get(kind, (now, 0))
+        if now >= until:
+            until, variants = now + self._seconds, 0
+        if variants >= MOST_VARIANTS:
             return kind
-        return key if len(self._lines) < MOST_LINES else ("", record.levelno, "")
-
-    def _remove_ended(self, now: float) -> list[_Line]:
-        ended: list[_Line] = []
-        while self._lines and (oldest := next(iter(self._lines.items())))[1].until <= now:
-            ended.append(oldest[1])
-            self._remove(oldest[0])
-        return ended
-
-    def _remove(self, key: tuple[str, int, str]) -> None:
-        kind = self._lines.pop(key).kind
-        self._variants[kind] -= 1
-        if not self._variants[kind]:
-            del self._variants[kind]
-
-    def _report(self, ended: list[_Line]) -> None:
-        for line in ended:
-            if line.repeats:
-                _say_repeats(line.record, line.repeats, self._seconds)
-                line.record.created = time.time()
-                self._write(line.record)
-
-    def _report_later(self) -> None:
-        if not self._timer:
-            self._timer = threading.Timer(self._seconds, self.report)
-            self._timer.daemon = True
-            self._timer.start()
+        if len(self._lines) >= MOST_LINES:
+            self._lines = {each: held for each, held in self._lines.items() if held[0] > now}
+            self._variants = {each: held for each, held in self._variants.items() if held[0] > now}
+        if len(self._lines) >= MOST_LINES:
+            return "", record.levelno, ""
+        self._variants[kind] = until, variants + 1
+        return key
 
 
-def _kind(record: logging.LogRecord) -> tuple[str, int, str]:
+def _kind(record: logging.LogRecord) -> _Key:
     """Return a key for lines that differ only in their arguments, or in the text of the first."""
     pattern = str(record.msg)
     return record.name, record.levelno, pattern if record.args else pattern.partition("\n")[0]
-
-
-def _copy(record: logging.LogRecord) -> logging.LogRecord:
-    return logging.makeLogRecord(vars(record) | {"exc_info": None, "exc_text": None, "stack_info": None})
 
 
 def _say_repeats(record: logging.LogRecord, repeats: int, seconds: float) -> None:
@@ -209,27 +153,10 @@ def _say_repeats(record: logging.LogRecord, repeats: int, seconds: float) -> Non
         record.repeats = repeats
 
 
-class _Handler(logging.StreamHandler[TextIO]):
-    def __init__(self, out: TextIO):
-        super().__init__(out)
-        self._repeats = RepeatFilter(self._write_count)
-        self.addFilter(self._repeats)
-
-    def _write_count(self, record: logging.LogRecord) -> None:
-        self.acquire()
-        try:
-            self.emit(record)
-        finally:
-            self.release()
-
-    def close(self) -> None:
-        self._repeats.stop()
-        super().close()
-
-
 def set_up(form: str, level: str, out: TextIO | None = None) -> None:
     """Log to `out` (default stderr); `form` is one of FORMATS, `level` one of LEVELS."""
-    handler = _Handler(out or sys.stderr)
+    handler = logging.StreamHandler(out or sys.stderr)
+    handler.addFilter(RepeatFilter())
     pattern = "%(asctime)s %(levelname)s %(name)s: %(message)s"
     handler.setFormatter(JsonFormatter() if form == "json" else _Text(pattern))
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)

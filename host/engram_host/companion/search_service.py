@@ -27,8 +27,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication.answer_bodies import hits_answer, line_answer
-from engram_host.companion.replication.messages import FileHead, GetHead, SearchHead
+from engram_host.companion.replication.messages import Head, hits_answer, line_answer
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import (
@@ -206,7 +205,7 @@ class SearchService:
         found = replace(hit, device=hit.device.removeprefix(prefix), id=cited, path=name, citation=cited)
         return replace(found, is_on_board=prefix == NOTES) if line else None
 
-    async def answer_get(self, device: str, head: GetHead) -> list[bytes]:
+    async def answer_get(self, device: str, head: Head) -> list[bytes]:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
         try:
@@ -221,7 +220,7 @@ class SearchService:
             raise Refused(str(problem), 60) from None
         return [line_answer(head, line)]
 
-    async def answer_file(self, device: str, head: FileHead) -> list[bytes]:
+    async def answer_file(self, device: str, head: Head) -> list[bytes]:
         caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         try:
             access.check_caller(caller)
@@ -260,7 +259,7 @@ class SearchService:
             raise NoSuchFile(path)
         return self._folders.lines(caller, path, first, count)
 
-    async def answer_board(self, device: str, head: SearchHead) -> list[bytes]:
+    async def answer_board(self, device: str, head: Head) -> list[bytes]:
         """Answer a board's search: ids of its entries, and the text of archived ones."""
         try:
             fields = ("query", "limit", "tags", "since", "until", "folders", "principal", "group", "workspace")

@@ -13,7 +13,7 @@ from cli_case import engram, fine
 from companion_thread import companion_thread
 from engram_host.cli.exit_status import FAILED, NOT_FOUND
 from engram_host.companion.bridge_types import PairingRequest
-from engram_host.companion.serving.running import RunningCompanion
+from engram_host.companion.serving import RunningCompanion
 from webhook import Webhook
 
 

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from engram_host.companion import supervisor
 from engram_host.companion.alerts import outbox as outbox_module
 from engram_host.companion.alerts import service as service_module
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
@@ -19,12 +18,11 @@ from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertSources, Al
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import Said
-from one_case import in_one_case
 from plain_board import PlainBoard
 from waiting import wait_until_async
 from webhook import Webhook
@@ -122,38 +120,6 @@ def test_a_restart_of_the_companion_tells_nothing_again_and_forgets_no_board():
     assert titles(tell(watch(database), NOW + 22 * MINUTE)) == ["kitchen is back"]
 
 
-def test_no_board_counts_as_away_before_the_companion_could_hear_it():
-    database = Database()
-    database.heard = {"kitchen": NOW}
-    tell(watch(database), NOW)
-    later = NOW + 7200
-    looks = watch(database, started=later)
-    assert tell(looks, later + 14 * MINUTE) == []
-    assert titles(tell(looks, later + 15 * MINUTE)) == ["kitchen is away"]
-
-
-def test_boards_that_were_away_before_there_were_alerts_are_not_told():
-    database = Database()
-    database.heard = {"attic": NOW - 10**7}
-    assert tell(watch(database), NOW) == []
-
-
-def test_a_board_that_was_erased_is_forgotten():
-    database = Database()
-    database.heard = {"kitchen": NOW - 10**6}
-    looks = watch(database)
-    tell(looks, NOW)
-    database.heard = {}
-    assert tell(looks, NOW) == [] and json.loads(database.notes["alerts"])["away"] == {}
-
-
-def test_without_minutes_no_board_is_away():
-    database = Database()
-    database.heard = {"kitchen": NOW}
-    looks = watch(database, away_minutes=0)
-    assert tell(looks, NOW) == [] and tell(looks, NOW + 10**6) == []
-
-
 def test_a_flash_that_is_nearly_full_is_told_once_and_when_it_has_room_again():
     database = Database()
     database.flashes = {"kitchen": (89, 100), "garden": (10, 100)}
@@ -178,35 +144,6 @@ def test_a_flash_that_wavers_at_the_bound_is_no_news():
         assert tell(looks, NOW) == []
 
 
-def test_a_restart_of_the_companion_does_not_tell_of_a_full_flash_again():
-    database = Database()
-    database.flashes = {"kitchen": (95, 100)}
-    assert len(tell(watch(database), NOW)) == 1
-    assert tell(watch(database), NOW + MINUTE) == []
-
-
-def test_what_was_told_before_there_were_alerts_on_flashes_is_read():
-    database = Database()
-    database.notes["alerts"] = json.dumps({"away": {}, "push": 0, "codes": []})
-    database.flashes = {"kitchen": (95, 100)}
-    assert titles(tell(watch(database), NOW)) == ["The flash of kitchen is nearly full"]
-
-
-def test_an_erased_boards_flash_is_forgotten():
-    database = Database()
-    database.flashes = {"kitchen": (95, 100)}
-    looks = watch(database)
-    tell(looks, NOW)
-    database.flashes = {}
-    assert tell(looks, NOW) == [] and json.loads(database.notes["alerts"])["full"] == []
-
-
-def test_without_a_bound_no_flash_is_full():
-    database = Database()
-    database.flashes = {"kitchen": (100, 100)}
-    assert tell(watch(database, flash_percent=0), NOW) == []
-
-
 def test_each_code_is_told_once_with_the_command_that_lets_in():
     database = Database()
     looks = watch(database)
@@ -227,17 +164,6 @@ def test_what_a_board_says_by_itself_is_told_once_and_not_what_it_said_before():
     (alert,) = tell(looks, NOW)
     assert alert.title == "kitchen says" and alert.text.startswith("take the cake out")
     assert len(alert.text) == PUSH_CHARACTERS and tell(looks, NOW) == []
-
-
-@in_one_case("switched_off", ["pairing", "pushes"])
-def test_an_event_that_is_switched_off_is_not_told(switched_off: str):
-    database = Database()
-    looks = watch(database, **{switched_off: False})
-    tell(looks, NOW)
-    database.requests = [PairingRequest("ABCDEFGH", "irc:ann", "", NOW)]
-    database.pushes = [(1, "kitchen", "hi")]
-    told = {"pairing": ["kitchen says"], "pushes": ["A new request on irc"]}
-    assert titles(tell(looks, NOW)) == told[switched_off]
 
 
 def test_a_look_reads_the_companions_database(store: CompanionStore):
@@ -322,21 +248,6 @@ def test_an_address_that_fails_delays_no_other_and_gets_all_later(
     asyncio.run(script())
     assert bad.sent == good.sent and outbox.problems == []
     assert len([each for each in caplog.records if "do not reach" in each.message]) == 1
-
-
-def test_the_pauses_of_an_address_that_fails_grow_up_to_a_bound(monkeypatch: pytest.MonkeyPatch):
-    bad = Recorder()
-    bad.is_up = False
-    outbox = AlertOutbox([bad], CoolDown(600, 10), 10)
-    outbox.add(alert())
-    pauses = []
-    monkeypatch.setattr(supervisor.random, "uniform", lambda low, high: high)
-    monkeypatch.setattr(supervisor.random, "uniform", lambda low, high: high)
-    for _ in range(10):
-        asyncio.run(outbox.send())
-        pauses.append(round(outbox.seconds_left))
-        outbox._queues[0]._until = 0
-    assert pauses == [15, 30, 60, 120, 240, 480, 900, 900, 900, 900]
 
 
 def test_what_waits_is_bounded_and_the_newest_stays():
@@ -458,47 +369,6 @@ def test_what_waits_is_sent_after_the_settings_are_read_again(
 
     asyncio.run(script())
     assert served.address(takes).sent == ["kitchen says", "garden says"]
-
-
-def test_two_changes_of_the_settings_at_once_are_done_one_after_the_other(served: Served):
-    async def script() -> None:
-        service = await served.start("one")
-        await asyncio.gather(*(service.reload(AlertSettings(away_minutes=minutes)) for minutes in (98, 99)))
-        served.database.pushes.append((2, "garden", "rain"))
-        await wait_until_async("the alert", lambda: served.address("one").sent)
-        assert service._settings.away_minutes == 99
-        await service.stop()
-        assert asyncio.all_tasks() == {asyncio.current_task()}, "one that nobody knows of goes on"
-
-    asyncio.run(script())
-
-
-def test_settings_that_are_the_same_begin_nothing_again(served: Served):
-    async def script() -> None:
-        service = await served.start("one")
-        task = service._task
-        await service.reload(AlertSettings())
-        assert service._task is task
-        await service.reload(AlertSettings(away_minutes=99))
-        assert service._task is not task
-        await service.stop()
-
-    asyncio.run(script())
-
-
-def test_what_no_address_took_until_a_stop_is_told_after_the_next_start(served: Served):
-    async def script() -> None:
-        service = await served.start("one")
-        await served.fail_to_send(service)
-        await service.stop()
-        served.address("one").is_up = True
-        for _ in range(2):
-            service = await served.start("one")
-            await wait_until_async("it is noted", lambda: json.loads(served.database.notes["alerts"])["push"] == 1)
-            await service.stop()
-
-    asyncio.run(script())
-    assert served.address("one").sent == ["kitchen says"]
 
 
 def test_an_address_that_is_down_for_good_lets_no_other_be_told_twice(served: Served):

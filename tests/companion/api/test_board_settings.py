@@ -6,7 +6,7 @@ import pytest
 
 from engram.config import SECRETS, SETTINGS
 from engram.errors import EngramError
-from engram_host.companion.board_settings.table import SECTIONS, all_settings, check_value, settings_of, written
+from engram_host.companion.board_settings import SECTIONS, all_settings, check_value, settings_of, written
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent

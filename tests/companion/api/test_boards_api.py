@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from engram import __version__
-from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 
@@ -45,26 +44,3 @@ def test_a_board_that_told_nothing_has_no_figures(companion: Companion, board: C
     silent.hello()
     found = shown(companion, f"/v1/boards/{silent.device}")["board"]
     assert found["told"] is None and "engram board deploy" in found["warnings"][0]
-
-
-def test_the_days_of_a_board_are_shown(companion: Companion, kitchen: Sent):
-    (day,) = shown(companion, f"/v1/boards/{kitchen.device}/days")
-    told = shown(companion, f"/v1/boards/{kitchen.device}/status")["told"]
-    assert day["day"] == told["at"] // 86400
-    assert (day["turns"], day["searches"], day["searches_empty"], day["flash_most"]) == (7, 3, 1, 95)
-
-
-@in_one_case("days", [0, 401, "x"])
-def test_a_number_of_days_that_is_not_kept_is_refused(companion: Companion, kitchen: Sent, days: Any):
-    assert companion.client.get(f"/v1/boards/{kitchen.device}/days", params={"days": days}).status_code == 422
-
-
-@in_one_case("what", ["status", "days"])
-def test_a_board_that_never_came_is_not_found(companion: Companion, what: str):
-    assert companion.client.get(f"/v1/boards/nobody/{what}").status_code == 404
-
-
-def test_the_fullest_flash_is_a_figure_without_a_boards_name(companion: Companion, kitchen: Sent):
-    metrics = companion.client.get("/metrics").text
-    assert "engram_flash_most_percent 95.0" in metrics and kitchen.device not in metrics
-    assert shown(companion, "/v1/stats")["flash_most_percent"] == 95

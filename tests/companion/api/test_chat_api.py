@@ -71,14 +71,6 @@ def test_a_waiting_board_is_given_what_is_said_at_once(companion: Companion, kit
     assert heads and heads[0]["op"] == "say" and heads[0]["mid"] == "now"
 
 
-def test_the_same_message_is_one_and_another_one_needs_an_id_of_its_own(companion: Companion, kitchen: Sent):
-    for _ in range(2):
-        events(said(companion, kitchen, id="m1"))
-    answer = said(companion, kitchen, id="m1", text="something else")
-    assert answer.status_code == 422 and "an id of its own" in answer.json()["problem"]
-    assert [each["said"]["mid"] for each in companion.client.get(path(kitchen)).json()] == ["m1"]
-
-
 def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
     said(companion, kitchen, id="m1")
     assert companion.client.delete(path(kitchen, "m1")).json()["state"] == "cancelled"
@@ -87,21 +79,6 @@ def test_a_message_is_cancelled(companion: Companion, kitchen: Sent):
         "end",
         {"id": "m1", "state": "cancelled", "turn": "", "told": ""},
     )
-
-
-def test_a_board_is_told_to_stop(companion: Companion, kitchen: Sent):
-    said(companion, kitchen, id="m1")
-    kitchen.offered(0)
-    assert companion.client.delete(path(kitchen, "m1")).json()["is_cancelled"] is True
-    assert kitchen.ask("listen", wait=0, mid="m1", turn="t3")["op"] == "cancel"
-    assert replied(kitchen, "m1", 1, 1, ["text", "Hel"])["cancel"]
-
-
-def test_what_a_board_says_by_itself_is_listed_in_its_room(companion: Companion, kitchen: Sent):
-    for _ in range(2):
-        kitchen.ask("push", mid="push:8:t7", room="phone", text="it rains")
-    (found,) = companion.client.get(path(kitchen), params={"room": "phone"}).json()
-    assert (found["is_push"], found["said"]["text"], found["state"]) == (True, "it rains", "done")
 
 
 @in_one_case(
@@ -137,11 +114,6 @@ def test_a_board_or_message_that_is_not_known_is_not_found(companion: Companion,
     assert companion.client.get(path(stranger)).status_code == 404
     for method in ("GET", "DELETE"):
         assert companion.client.request(method, path(kitchen, "m9")).status_code == 404
-
-
-def test_somebody_who_says_too_much_is_told_to_wait(companion: Companion, kitchen: Sent):
-    answers = [said(companion, kitchen, id=f"m{number}").status_code for number in range(21)]
-    assert answers == [200] * 20 + [429]
 
 
 @in_one_case(

@@ -4,7 +4,6 @@ import sqlite3
 
 import pytest
 
-from cli_case import fine
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent
@@ -34,15 +33,3 @@ def kitchen(companion: Companion) -> Sent:
 def test_lists_of_a_board_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, path: str, count: int):
     answer = companion.client.get(f"/v1/devices/{kitchen.device}/{path}")
     assert answer.status_code == 200 and len(answer.json()) == count
-
-
-@in_one_case("log", ["records", "journal"])
-def test_entries_pass_over_a_damaged_line(companion: Companion, kitchen: Sent, log: str):
-    answer = companion.client.get(f"/v1/devices/{kitchen.device}/entries?log={log}")
-    assert answer.status_code == 200, answer.text
-    assert answer.json()["total"] == 2
-
-
-def test_engram_list_shows_the_other_memories(companion: Companion, kitchen: Sent):
-    out = fine("list", "--device", kitchen.device, "--url", companion.url, "--home", companion.home).out
-    assert "memory 0" in out and "memory 2" in out and "mimory" not in out

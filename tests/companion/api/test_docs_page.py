@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from one_case import in_one_case
 from page_client import PageClient, Parsed
 from peers import Companion
 
@@ -37,8 +36,3 @@ def test_each_form_is_there_with_its_fields(page: Parsed, described: dict[str, A
         assert all(field in page.words for field in schema.get("properties", {}))
     links = {each["href"][1:] for each in page.all("a") if each["href"].startswith("#form-")}
     assert links <= ids
-
-
-@in_one_case("path", ["/redoc", "/docs/oauth2-redirect"])
-def test_the_pages_that_load_scripts_from_elsewhere_are_gone(companion: Companion, path: str):
-    assert companion.client.get(path).status_code == 404

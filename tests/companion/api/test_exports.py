@@ -101,24 +101,3 @@ def test_a_client_that_goes_gives_its_place_back(played):
         assert await Client(app, EXPORT).answered() == 200
 
     played(play)
-
-
-def test_slow_exports_keep_nobody_from_reading_a_copy(played):
-    async def play(app: FastAPI) -> None:
-        await _slow(app)
-        listing = Client(app, "/v1/devices/kitchen/entries")
-        listing.let.set()
-        assert await listing.answered() == 200
-
-    played(play)
-
-
-def test_an_export_that_cannot_begin_takes_no_place(played):
-    async def play(app: FastAPI) -> None:
-        for _ in range(MOST_EXPORTS + 1):
-            missing = Client(app, "/v1/devices/nobody/export")
-            with pytest.raises(Exception, match="nobody"):
-                await missing.task
-        await _slow(app)
-
-    played(play)

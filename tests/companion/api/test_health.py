@@ -12,13 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from cli_case import engram
 from damaging import overwrite_page, tree_pages
 from device_tokens import make_tokens
-from engram_host.companion.api import backend
-from engram_host.companion.api.backend import Look, StoreLook
 from engram_host.companion.errors import StoreDamaged, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import health as store_health
+from engram_host.companion.store.health import StoreLook
 from engram_host.companion.store.sqlite import SqliteDatabase
 from one_case import in_one_case
 from peers import Companion
@@ -31,7 +30,7 @@ from waiting import SECONDS, wait_until
 
 def test_a_look_holds_for_a_second_whoever_asks(monkeypatch: pytest.MonkeyPatch):
     now = 100.0
-    monkeypatch.setattr(backend.time, "monotonic", lambda: now)
+    monkeypatch.setattr(store_health.time, "monotonic", lambda: now)
     looks: list[int] = []
     store = StoreLook(lambda: looks.append(1) or [])
 
@@ -49,8 +48,8 @@ def test_a_look_holds_for_a_second_whoever_asks(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(backend, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(backend, "KEPT_SECONDS", 0.0)
+    monkeypatch.setattr(store_health, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(store_health, "KEPT_SECONDS", 0.0)
     is_free = threading.Event()
     looks: list[int] = []
 
@@ -68,7 +67,7 @@ def test_a_database_that_hangs_cannot_serve_and_is_asked_once(monkeypatch: pytes
         is_free.set()
         assert store._under_way
         await store._under_way
-        monkeypatch.setattr(backend, "LOOK_SECONDS", SECONDS)
+        monkeypatch.setattr(store_health, "LOOK_SECONDS", SECONDS)
         assert (await store.look()).down == ""
 
     asyncio.run(ask())
@@ -80,10 +79,6 @@ def test_a_look_that_fails_says_why(error: Exception):
         raise error
 
     assert str(error) in asyncio.run(StoreLook(probe).look()).down
-
-
-def test_what_will_not_last_does_not_keep_it_from_serving():
-    assert asyncio.run(StoreLook(lambda: ["a sentence."]).look()) == Look("", ("a sentence.",))
 
 
 # --- what is looked at
@@ -102,12 +97,6 @@ def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.
     (sentence,) = store.health.probe()
     assert "only 5 MB left: make room" in sentence
     store.close()
-
-
-def test_a_look_at_a_database_that_is_closed_fails(store: CompanionStore):
-    store.close()
-    with pytest.raises(StoreUnavailable):
-        store.health.probe()
 
 
 # --- damage
@@ -142,12 +131,6 @@ def test_a_damaged_database_acknowledges_nothing_more(tmp_path: Path):
     store.close()
 
 
-def test_the_advice_is_to_repair_and_names_the_archive_before_what_boards_send_again():
-    said = str(StoreDamaged("companion.db is damaged"))
-    places = [said.index(part) for part in ("engram repair", "Do not delete", "archive", "send again")]
-    assert places == sorted(places)
-
-
 @pytest.fixture(scope="module")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
     """A companion that has found its database damaged, and asks for tokens."""
@@ -175,25 +158,11 @@ def test_health_of_a_damaged_database_tells_a_board_nothing_of_it(damaged: Compa
     assert "companion.db" not in answer.text
 
 
-def test_alive_is_503_without_a_word(damaged: Companion):
-    answer = httpx.get(f"{damaged.url}/v1/alive")
-    assert answer.status_code == 503 and answer.content == b""
-
-
 def test_a_board_gets_no_acknowledgement_of_a_damaged_database(damaged: Companion):
     board = Sent(damaged.posted, "kitchen")
     board.say("something")
     answer = board.hello()
     assert answer["op"] == "refused"
-
-
-def test_metrics_tell_of_a_damaged_database(damaged: Companion):
-    assert "\nengram_database_usable 0.0\n" in damaged.client.get("/metrics").text
-
-
-def test_doctor_tells_of_a_damaged_database(damaged: Companion):
-    ran = engram("doctor", "--home", damaged.home)
-    assert ran.status == 1 and "engram repair" in ran.out + ran.err
 
 
 # --- where all is well
@@ -202,10 +171,6 @@ def test_doctor_tells_of_a_damaged_database(damaged: Companion):
 def test_alive_tells_nobody_anything_but_that(companion: Companion):
     answer = httpx.get(f"{companion.url}/v1/alive")
     assert answer.status_code == 204 and answer.content == b""
-
-
-def test_metrics_tell_of_a_usable_database(companion: Companion):
-    assert "\nengram_database_usable 1.0\n" in companion.client.get("/metrics").text
 
 
 def test_health_tells_of_damaged_lines_and_serves(companion: Companion):

@@ -1,7 +1,6 @@
 """Readings over HTTP and on the command line: senses, series for plots, days of the board's zone, events, exports."""
 
 import asyncio
-import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, get_args
 
 import pytest
 
-from engram_host.companion.errors import UnknownDevice, UnknownSense
 from engram_host.companion.senses.service import Level, ReadingService, Series
 from engram_host.companion.store import CompanionStore
 from one_case import in_one_case
@@ -37,12 +35,6 @@ def asked(companion: Companion, path: str, **query: int):
     return answer.json()
 
 
-def test_the_senses_of_a_board_have_their_latest_reading(companion: Companion, served: PerceivingBoard):
-    room, door = asked(companion, "")
-    assert (room["name"], room["unit"], room["value"]) == ("room", "°C", 20.2)
-    assert (door["name"], door["unit"], door["value"]) == ("door", "", 1)
-
-
 def test_a_series_has_what_was_read_in_its_points(companion: Companion, served: PerceivingBoard):
     found = asked(companion, "/room/readings", since=NOW, until=NOW + 360 * MINUTE, points=2000)
     assert (found["level"], found["step"], len(found["points"])) == ("minute", 1, 360)
@@ -63,35 +55,10 @@ def test_a_longer_time_is_of_a_coarser_level(companion: Companion, served: Perce
     assert found["level"] == level and sum(point["count"] for point in found["points"]) == 360
 
 
-def test_a_name_is_found_without_case(companion: Companion, served: PerceivingBoard):
-    assert asked(companion, "/ROOM/readings", since=NOW, until=NOW + HOUR)["sense"]["name"] == "room"
-
-
 @in_one_case("path", ["/attic/readings", "/attic/events", "/attic/export", "/%00/readings", "/room/nothing"])
 def test_a_sense_that_is_not_there_is_missing_in_a_sentence(companion: Companion, served: PerceivingBoard, path: str):
     answer = companion.client.get(f"/v1/boards/kitchen/senses{path}")
     assert answer.status_code == 404 and answer.json()["problem"]
-
-
-def test_an_export_has_each_minute_in_order(companion: Companion, served: PerceivingBoard):
-    answer = companion.client.get("/v1/boards/kitchen/senses/room/export")
-    lines = [json.loads(line) for line in answer.text.splitlines()]
-    assert [line["at"] for line in lines] == [NOW + at * MINUTE for at in range(360)]
-    assert lines[0] == {
-        "sense": "room",
-        "unit": "°C",
-        "at": NOW,
-        "count": 1,
-        "min": 20,
-        "max": 20,
-        "mean": 20,
-        "last": 20,
-    }
-
-
-def test_an_export_of_a_time_has_only_that(companion: Companion, served: PerceivingBoard):
-    answer = companion.client.get(f"/v1/boards/kitchen/senses/room/export?since={NOW + 60}&until={NOW + 180}")
-    assert [json.loads(line)["at"] for line in answer.text.splitlines()] == [NOW + 60, NOW + 120]
 
 
 # --- the service
@@ -157,13 +124,3 @@ def test_an_export_has_what_a_series_has(store: CompanionStore, house: Perceivin
         exported = [point for _, point in service.exported("kitchen", "room", 0, 1 << 40, level)]
         series = series_of(store, "room", 0, 1 << 35, level, 2000)
         assert exported == list(series.points) and sum(point.count for point in exported) == 150, level
-
-
-def test_who_is_not_there_is_unknown(store: CompanionStore, house: PerceivingBoard):
-    service = ReadingService(store.boards, store.senses)
-    with pytest.raises(UnknownDevice):
-        asyncio.run(service.senses("kitchen"))
-    house.tell()
-    assert asyncio.run(service.senses("kitchen")) == []
-    with pytest.raises(UnknownSense):
-        series_of(store, "room", 0, 10)

@@ -102,14 +102,5 @@ def test_the_limit_of_open_files_is_raised_to_the_hard_one_and_bounds_connection
     assert (find_connection_limit(), changed) == (connections, raised)
 
 
-def test_a_limit_of_open_files_that_cannot_be_raised_stays(monkeypatch: pytest.MonkeyPatch):
-    def refuse(*_: object) -> None:
-        raise ValueError("not allowed to raise maximum limit")
-
-    monkeypatch.setattr(server.resource, "getrlimit", lambda _: (1024, 4096))
-    monkeypatch.setattr(server.resource, "setrlimit", refuse)
-    assert find_connection_limit() == 704
-
-
 def _descriptors(running: Companion) -> int:
     return len(list(Path(f"/proc/{running.pid}/fd").iterdir()))

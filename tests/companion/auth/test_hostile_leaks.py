@@ -1,6 +1,5 @@
 """A search for secrets and other boards' words in all that a companion writes while hostile clients try to get at them."""
 
-import base64
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,6 @@ from engram_host.companion.store import open_store
 from extent import extent
 from leak_search import Attacked, hostile_requests, places_of
 from leaky_service import LeakyService
-from one_case import in_one_case
 from peers import Broker, Companion
 from sending import Sent
 
@@ -141,20 +139,3 @@ def test_no_secret_and_no_word_of_another_board_is_written_anywhere(trial: Trial
     assert len(trial.secrets) == 11 and all(len(secret) > 12 for secret in trial.secrets.values())
     found = places_of(trial.secrets, trial.written)
     assert [(name, where) for name, where in found if not _is_kept_in(where, name)] == []
-
-
-def test_the_search_finds_a_canary_that_was_planted(trial: Trial):
-    places = {where for _, where in places_of({"planted": PLANTED}, trial.written)}
-    assert {"log", "/v1/audit"} <= places
-    words = {name for name, where in places_of(trial.secrets, trial.written) if where.startswith("file companion.db")}
-    assert {"words of kitchen", "words of garden", GROUP} <= words
-
-
-@in_one_case("where", ["log", "answers over HTTP", "/metrics", "/v1/health", "/v1/audit"])
-@in_one_case("form", ["plain", "hexadecimal", "base64"])
-def test_the_search_finds_each_secret_in_each_place(trial: Trial, where: str, form: str):
-    for name, secret in trial.secrets.items():
-        plain = secret.encode()
-        coded = {"plain": plain, "hexadecimal": plain.hex().encode(), "base64": base64.b64encode(b"kitchen:" + plain)}
-        planted = {where: trial.written[where] + coded[form] + b" and more"}
-        assert (name, where) in places_of({name: secret}, planted)

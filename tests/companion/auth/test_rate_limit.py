@@ -26,32 +26,6 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_a_burst_passes_at_once_and_the_next_request_waits(clock: Clock):
-    limiter = RateLimiter(2, 3, clock)
-    assert [limiter.wait_seconds("kitchen") for _ in range(4)] == [0, 0, 0, 0.5]
-
-
-def test_a_refused_request_uses_no_token(clock: Clock):
-    limiter = RateLimiter(2, 1, clock)
-    assert [limiter.wait_seconds("kitchen") for _ in range(4)] == [0, 0.5, 0.5, 0.5]
-    clock.now += 0.5
-    assert limiter.wait_seconds("kitchen") == 0
-
-
-def test_the_wait_shrinks_while_the_bucket_fills(clock: Clock):
-    limiter = RateLimiter(2, 1, clock)
-    limiter.wait_seconds("kitchen")
-    clock.now += 0.25
-    assert limiter.wait_seconds("kitchen") == 0.25
-
-
-def test_a_bucket_never_holds_more_than_the_burst(clock: Clock):
-    limiter = RateLimiter(2, 3, clock)
-    limiter.wait_seconds("kitchen")
-    clock.now += 3600
-    assert [bool(limiter.wait_seconds("kitchen")) for _ in range(4)] == [False, False, False, True]
-
-
 def test_each_name_has_a_bucket_of_its_own(clock: Clock):
     limiter = RateLimiter(1, 1, clock)
     assert [limiter.wait_seconds(name) for name in ("kitchen", "garden", "kitchen")] == [0, 0, 1]

@@ -13,13 +13,6 @@ from engram_host.companion.store import CompanionStore
 from one_case import in_one_case
 
 
-def test_a_token_is_found_by_its_digest_alone(store: CompanionStore):
-    token = tokens.new_token()
-    assert store.tokens.add_token(tokens.stored_token("kitchen", token))
-    assert store.tokens.device_of(tokens.token_digest(token)) == "kitchen"
-    assert store.tokens.device_of(tokens.token_digest(tokens.new_token())) == ""
-
-
 def test_the_database_does_not_have_the_token(store: CompanionStore):
     token = tokens.new_token()
     store.tokens.add_token(tokens.stored_token("kitchen", token))
@@ -33,18 +26,6 @@ def test_a_device_keeps_its_first_token_until_it_is_replaced(store: CompanionSto
     assert store.tokens.device_of(tokens.token_digest(second)) == ""
     assert store.tokens.replace_token(tokens.stored_token("kitchen", second))
     assert [store.tokens.device_of(tokens.token_digest(each)) for each in (first, second)] == ["", "kitchen"]
-
-
-def test_a_removed_token_is_nobodys(store: CompanionStore):
-    token = tokens.new_token()
-    store.tokens.add_token(tokens.stored_token("kitchen", token))
-    assert store.tokens.remove_token("kitchen") and not store.tokens.remove_token("kitchen")
-    assert store.tokens.device_of(tokens.token_digest(token)) == "" and store.tokens.tokens() == []
-
-
-def test_replacing_what_is_not_there_makes_nothing(store: CompanionStore):
-    assert not store.tokens.replace_token(tokens.stored_token("kitchen", tokens.new_token()))
-    assert store.tokens.tokens() == []
 
 
 async def _callers(store: CompanionStore) -> tuple[ApiCaller, ...]:

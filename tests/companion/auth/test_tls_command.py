@@ -1,9 +1,7 @@
 """`engram tls`: a board that has its roots.pem is copied over https; a certificate is renewed without the boards."""
 
-import shutil
 import ssl
 import stat
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -87,17 +85,6 @@ def test_only_its_owner_reads_the_keys(home: Path):
     assert stat.S_IMODE((home / "tls").stat().st_mode) == 0o700
 
 
-def test_the_doctor_says_when_a_certificate_ends_soon(home: Path, monkeypatch: pytest.MonkeyPatch):
-    def told() -> list[str]:
-        checks = engram("doctor", "--home", home, "--json", **NAMED).json["checks"]
-        return [each["state"] for each in checks if each["name"] == "tls"]
-
-    assert told() == ["well"]
-    later = time.time() + 720 * 86400
-    monkeypatch.setattr(time, "time", lambda: later)
-    assert told() == ["watch"]
-
-
 @in_one_case("name", ["https://companion.lan", "companion.lan:8765", "a b", "-x.lan", ""])
 def test_what_is_no_name_is_refused_and_nothing_is_written(tmp_path: Path, name: str):
     ran = engram("tls", "--home", tmp_path, "--", name)
@@ -112,17 +99,3 @@ def test_an_authority_without_its_key_is_kept_and_told(tmp_path: Path):
     ran = engram("tls", "--home", tmp_path)
     assert ran.status == 2 and "authority.key" in ran.err and "put it back" in ran.err
     assert (tmp_path / "tls" / "authority.pem").read_bytes() == before
-
-
-def test_the_key_of_another_authority_is_refused(tmp_path: Path):
-    for name in ("one", "two"):
-        fine("tls", "companion.lan", "--home", tmp_path / name)
-    shutil.copy(tmp_path / "one" / "tls" / "authority.key", tmp_path / "two" / "tls" / "authority.key")
-    ran = engram("tls", "--home", tmp_path / "two")
-    assert ran.status == 2 and "is not the key of authority.pem" in ran.err
-
-
-def test_no_certificate_is_made_without_a_name(tmp_path: Path):
-    ran = engram("tls", "--home", tmp_path)
-    assert ran.status == 2 and "name the hosts or addresses" in ran.err
-    assert list((tmp_path / "tls").iterdir()) == []

@@ -5,9 +5,9 @@ from functools import partial
 
 import pytest
 
+from engram_host.companion import mqtt
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.mqtt import client
-from engram_host.companion.mqtt.client import LATE_SECONDS, BrokerLogin, MqttClient
+from engram_host.companion.mqtt import LATE_SECONDS, BrokerLogin, MqttClient
 from engram_host.companion.supervisor import Supervisor
 from fleet_boards import Hub
 from peers import Broker
@@ -29,7 +29,7 @@ class Clock:
 def test_a_greeting_that_waited_too_long_is_passed_over_and_other_messages_are_not(
     mosquitto: Broker, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(client, "MOST_AT_WORK", 1)
+    monkeypatch.setattr(mqtt, "MOST_AT_WORK", 1)
     asked: list[bytes] = []
 
     async def play(url: str) -> None:

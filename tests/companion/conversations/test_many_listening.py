@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from engram_host.companion.mqtt.client import MOST_AT_WORK
+from engram_host.companion.mqtt import MOST_AT_WORK
 from fleet_boards import FleetBoard, Hub
 from peers import Broker, Companion
 

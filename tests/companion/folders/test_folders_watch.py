@@ -11,7 +11,7 @@ import pytest
 
 from engram.memory.access import Caller
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.supervisor import Supervisor

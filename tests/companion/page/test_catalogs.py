@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 
 from engram.memory.records.fields import SOURCES
-from engram_host.companion.board_settings.table import SECTIONS, all_settings
+from engram_host.companion.board_settings import SECTIONS, all_settings
 from engram_host.companion.page.catalog import NAMES, TABLES, choose_language, load_catalogs
 from one_case import in_one_case
 

@@ -8,10 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.processes import leases
-from engram_host.companion.processes.leases import Lease
-from engram_host.companion.store.sql.postgres_session import PostgresLocks
+from engram_host.companion import processes
+from engram_host.companion.processes import Lease
+from engram_host.companion.store.postgres import PostgresLocks
 from lease_keepers import running_keeper, two_keepers
 from peers import Companion
 from postgres_server import PostgresServer
@@ -23,7 +22,7 @@ _CUT = b"SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'adviso
 
 @pytest.fixture
 def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setattr(leases, "LOOK_SECONDS", 0.02)
+    monkeypatch.setattr(processes, "LOOK_SECONDS", 0.02)
     postgres.clear()
     return postgres.url
 
@@ -122,20 +121,6 @@ def test_an_error_of_the_work_ends_it_and_the_lease_stays(url: str, refused: lis
     play(script)
 
 
-def test_a_released_lease_ends_the_wait_for_it(url: str):
-    async def script() -> None:
-        async with two_keepers(url) as (first, second):
-            job = Job()
-            tasks = [begin(keeper.lease("alerts"), job) for keeper in (first, second)]
-            await wait_until_async("one runs", lambda: job.runs)
-            for keeper in (first, second):
-                keeper.lease("alerts").release()
-            await asyncio.gather(*tasks)
-            assert job.runs == 0
-
-    play(script)
-
-
 def test_a_released_lease_is_free_for_others_while_its_process_runs(url: str):
     async def script() -> None:
         async with two_keepers(url) as (first, second):
@@ -151,38 +136,6 @@ def test_a_released_lease_is_free_for_others_while_its_process_runs(url: str):
     play(script)
 
 
-def test_without_a_keeper_a_lease_is_held_once_it_is_wanted():
-    async def script() -> None:
-        lease, job = Lease("alerts"), Job()
-        task = begin(lease, job)
-        await wait_until_async("it runs", lambda: job.runs)
-        lease.release()
-        await task
-        assert job.runs == 0 and not lease.is_held
-
-    play(script)
-
-
 def test_one_companion_serves_a_sqlite_file(tmp_path: Path):
     with Companion(tmp_path), pytest.raises(ServerFailed, match="a companion runs on it"), Companion(tmp_path):
         pass
-
-
-def test_leases_are_tried_again_while_the_database_is_away(url: str, monkeypatch: pytest.MonkeyPatch):
-    calls = []
-    check = PostgresLocks.check
-
-    async def fail_twice(self: PostgresLocks) -> None:
-        calls.append(1)
-        if len(calls) < 3:
-            raise StoreUnavailable("the database is down.")
-        await check(self)
-
-    monkeypatch.setattr(PostgresLocks, "check", fail_twice)
-
-    async def script() -> None:
-        async with running_keeper(url) as keeper:
-            keeper.lease("alerts").claim()
-            await wait_until_async("it is held", lambda: keeper.lease("alerts").is_held)
-
-    play(script)

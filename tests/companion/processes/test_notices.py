@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from engram_host.companion import processes
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.processes import notices
-from engram_host.companion.processes.notices import NoticeListener
+from engram_host.companion.processes import NoticeListener
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.values import MOST_BYTES, Notice, NoticeKind, parse_notice
@@ -71,7 +71,7 @@ async def workers(url: str, count: int) -> AsyncIterator[list[Worker]]:
 def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     """A database that knows the board, and workers that do not look for changes by themselves."""
     monkeypatch.setattr(conversations, "LOOK_SECONDS", 1000.0)
-    monkeypatch.setattr(notices, "RETRY_SECONDS", 0.05)
+    monkeypatch.setattr(processes, "RETRY_SECONDS", 0.05)
     postgres.clear()
     store = choose_store(postgres.url)
     store.open()
@@ -124,18 +124,6 @@ def test_an_answer_that_one_worker_takes_reaches_who_follows_it_at_another(url: 
     play(url, script)
 
 
-def test_a_cancellation_at_one_worker_reaches_a_board_that_listens_at_another(url: str):
-    async def script(first: Worker, second: Worker) -> None:
-        await first.conversations.say("kitchen", SAID)
-        await second.board("listen", 2, wait=0, turn="")
-        task = asyncio.create_task(second.board("listen", 3, wait=40, mid="m1", turn="t1"))
-        await wait_until_async("the board listens", lambda: second.conversations._board_side.listening)
-        await first.conversations.cancel("kitchen", "m1")
-        assert b'"cancel"' in (await task)[0]
-
-    play(url, script)
-
-
 def test_what_a_board_begins_to_say_wakes_who_waits_at_another_worker(url: str):
     async def script(first: Worker, second: Worker) -> None:
         with first.conversations.waiting_for_pushes() as pushed:
@@ -172,20 +160,6 @@ def test_a_transaction_that_fails_sends_no_notice(url: str):
         assert second.heard[1] == Notice("settings")
 
     play(url, script)
-
-
-def test_nothing_is_heard_where_the_database_sends_no_notices(tmp_path: Any):
-    async def script() -> None:
-        store, supervisor = choose_store(f"sqlite:///{tmp_path / 'c.db'}"), Supervisor()
-        store.open()
-        listener = NoticeListener(store.database, supervisor, ())
-        listener.start()
-        assert supervisor.statuses() == []
-        store.values.notify_settings()
-        await listener.stop()
-        store.close()
-
-    asyncio.run(script())
 
 
 KINDS: tuple[NoticeKind, ...] = ("board", "message", "pushed", "settings")

@@ -9,7 +9,6 @@ import httpx
 import pytest
 
 import get_micropython
-from engram_host.companion.recovery.saving import save_backup
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
 from waiting import wait_until
@@ -132,31 +131,6 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
             wait_until("it is forgotten there too", lambda: gone not in _archived(companion, "kitchen"))
 
 
-def test_an_older_database_put_back_by_hand_has_the_archive_again(tmp_path: Path):
-    with ExitStack() as stack:
-        companion = stack.enter_context(Companion(tmp_path / "companion"))
-        board = stack.enter_context(
-            BoardProcess(tmp_path / "board", companion.url, "kitchen", hurry=HURRY, **{"records.most": MOST})
-        )
-        database = tmp_path / "companion" / "companion.db"
-        for at in range(MOST - 1):
-            _say_and_wait(board, at)
-        wait_until("it is there", lambda: _copied(companion) >= MOST - 1)
-        save_backup(database, tmp_path / "saved.db")
-        for at in range(MOST - 1, MOST + 1):
-            _say_and_wait(board, at)
-        wait_until("some are archived", lambda: _archived(companion, "kitchen"), 30)
-        wait_until("all is told", lambda: _is_told(board))
-        archived = _archived(companion, "kitchen")
-        companion.kill()
-        for path in (tmp_path / "companion").glob("companion.db*"):
-            path.unlink()
-        (tmp_path / "saved.db").rename(database)
-        companion.start()
-        wait_until("they are archived again", lambda: set(archived) <= set(_archived(companion, "kitchen")), 90)
-        assert "IT HAS LOST" not in board.answered("/stats")
-
-
 def _is_told(board: BoardProcess) -> bool:
     """Compact; whether the lines on what was archived have left. They stay as long as the companion may lack them."""
     board.do("/compact")
@@ -167,12 +141,6 @@ def _has_left(board: BoardProcess, content: str) -> bool:
     """Compact; whether a memory has left. It stays until the board has heard that the companion has its archiving."""
     board.do("/compact")
     return content not in [line.get("content") for line in board.lines("records")]
-
-
-def _copied(companion: Companion) -> int:
-    """Up to which line the companion has the records."""
-    answer = companion.client.get("/v1/devices/kitchen")
-    return answer.json()["have"]["records"] if answer.status_code == 200 else 0
 
 
 def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):

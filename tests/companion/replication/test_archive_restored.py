@@ -7,7 +7,7 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram_host.companion.recovery.saving import restore_backup, save_backup
+from engram_host.companion.recovery import restore_backup, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.types import SeqRange
 
@@ -55,18 +55,6 @@ def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, 
     board.check()
 
 
-def test_until_the_board_has_reported_nothing_is_lost_or_found(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    back()
-    board.sync()
-    board.sync()
-    held = _held(board)
-    assert held[2] == board.archived[2] and held[4] == board.archived[4]
-    assert board.hello().asks
-    gone = [change.seq for change in board.store.boards.changes(board.name, 0) if change.line is None]
-    assert set(gone) >= {2, 4}
-
-
 def test_what_the_board_does_not_know_of_was_forgotten(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2)
     board.forget(5)
@@ -76,37 +64,6 @@ def test_what_the_board_does_not_know_of_was_forgotten(board: ArchivingBoard, ba
     board.sync()
     assert board.tell() == 1
     assert 5 not in _held(board)
-    board.check()
-
-
-def test_what_was_forgotten_of_the_archive_meanwhile_goes(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    board.forget(2)
-    board.sync()
-    board.compact_records()
-    board.sync()
-    back()
-    board.sync()
-    assert board.tell() == 1
-    board.check()
-
-
-def test_a_forgetting_that_still_stands_in_the_log_goes_before_a_range(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    back()
-    board.forget(2)
-    board.sync()
-    assert board.tell_range(EVERYTHING) == 1
-    board.check()
-
-
-def test_one_that_is_back_on_the_board_is_not_archived_twice(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    board.restore(4)
-    board.sync()
-    back()
-    board.sync()
-    assert board.tell_range(EVERYTHING) == 1
     board.check()
 
 
@@ -143,15 +100,6 @@ def test_it_is_as_before_afterwards(board: ArchivingBoard, back: Callable[[], No
     assert not any(b"tea number 3" in line for line in _held(board).values())
 
 
-def test_the_boards_are_reported(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    back()
-    board.sync()
-    board.tell()
-    told = " ".join(text for _, text in board.store.boards.events(board.name))
-    assert "it is an older one" in told and "2 memories are archived again" in told
-
-
 # --- a backup of the board
 
 
@@ -172,16 +120,6 @@ def test_a_board_with_its_backup_has_its_archive_again(board: ArchivingBoard):
     _put_on_board(board, lines, following)
     assert board.hello().archived == 0
     assert board.tell() == 2
-    board.check()
-
-
-def test_of_many_that_come_from_the_former_copy_none_takes_anothers_place(board: ArchivingBoard):
-    for _ in range(6):
-        board.keep()
-    board.sync()
-    _compacted(board, 1, 2, 3, 4, 5, 7, 8, 9, 10, 11)
-    _put_on_board(board, dict(board.log.lines), board.log.next)
-    assert board.tell() == 10
     board.check()
 
 

@@ -4,7 +4,6 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -15,7 +14,7 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
+from engram_host.companion.vector_types import Identity
 from search_store import asked
 
 ANN = Caller("ann", "chat", False, "")
@@ -25,47 +24,6 @@ IDENTITY = Identity("test", 3, 1)
 @pytest.fixture
 def archiving(store: CompanionStore) -> ArchivingBoard:
     return board_of_six(store)
-
-
-def test_what_is_archived_stays_when_the_board_compacts(archiving: ArchivingBoard):
-    archive(archiving, 2, 4)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    assert 2 not in archiving.log.lines and 7 not in archiving.log.lines
-    archiving.check()
-    copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert dict(archiving.store.boards.lines(copy)) == archiving.log.lines
-
-
-@pytest.mark.parametrize("archived", [False, True])
-def test_its_line_is_read_by_its_seq_only_from_the_archive(archiving: ArchivingBoard, archived: bool):
-    archive(archiving, 2)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    found = archiving.store.boards.lines_at(archiving.name, RECORDS, archiving.log.epoch, [2], archived)
-    assert list(found) == ([2] if archived else [])
-
-
-def test_it_keeps_its_vector(archiving: ArchivingBoard):
-    vector = StoredVector(RECORDS, 2, b"d" * 16, np.array([4, 7, 11], np.float32))
-    archiving.store.vectors.put_vectors(archiving.name, IDENTITY, [vector])
-    archive(archiving, 2)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    assert [one.seq for _, one in archiving.store.vectors.vectors(archiving.name, IDENTITY, 0)] == [2]
-
-
-def test_a_promise_of_which_nothing_came_keeps_nothing(archiving: ArchivingBoard):
-    archiving.promise([2])
-    archiving.forget(2)
-    archiving.compact_records()
-    archiving.sync()
-    archiving.check()
-    copy = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert 2 not in dict(archiving.store.boards.lines(copy, archived=True))
 
 
 def test_a_promise_is_not_given_for_other_lines(archiving: ArchivingBoard):
@@ -113,21 +71,6 @@ def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
     assert [seq for seq, _ in archiving.store.boards.archived(archiving.name)] == [number]
 
 
-def test_one_that_is_back_is_archived_no_more(archiving: ArchivingBoard):
-    archive(archiving, 2, 4)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    archiving.restore(4)
-    archiving.sync()
-    archiving.check()
-    archive(archiving, 4)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    archiving.check()
-
-
 def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
     number = archiving.keep(scope="user:owner")
     archiving.sync()
@@ -138,20 +81,6 @@ def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
     engine = archiving.engine()
     assert engine.engine.read(archiving.name, RECORDS, number, OWNER, 10) == archiving.archived[number]
     assert engine.engine.read(archiving.name, RECORDS, number, ANN, 10) == b""
-
-
-def test_a_flash_that_went_back_has_its_memories_again(archiving: ArchivingBoard):
-    flash = archiving.flash()
-    live = dict(archiving.live)
-    archive(archiving, 2, 4)
-    archiving.sync()
-    archiving.compact_records()
-    archiving.sync()
-    archiving.put_flash(flash)
-    archiving.log = archiving.logs[RECORDS]
-    archiving.live, archiving.archived = live, {}
-    archiving.sync()
-    archiving.check()
 
 
 SHORT, LONG = 30, 1000
@@ -222,19 +151,3 @@ def _play(board: ArchivingBoard, steps: list[tuple[str, int]]) -> None:
 def _promise(board: ArchivingBoard, number: int) -> None:
     board.sync()
     board.promise([number])
-
-
-def test_what_is_archived_stays_when_the_boards_flash_loses_its_line_and_goes_when_it_is_forgotten(
-    archiving: ArchivingBoard,
-):
-    archive(archiving, 1)
-    archiving.sync()
-    archiving.log.drop_oldest(1)
-    archiving.sync()
-    assert archiving.store.boards.set_aside_lines(archiving.name) == []
-    archiving.check()
-    archiving.forget(1)
-    archiving.sync()
-    archiving.check()
-    span = SeqRange(archiving.name, RECORDS, archiving.log.epoch, 0, 100)
-    assert not any(b"tea number 1" in line for _, line in archiving.store.boards.lines(span, archived=True))

@@ -48,28 +48,6 @@ def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], 
         assert "connected to " + url in board.answered("/companion")
 
 
-def test_a_board_that_was_away_sends_what_is_missing(way: tuple[Companion, str], tmp_path: Path):
-    companion, url = way
-    with BoardProcess(tmp_path / "board", "", "kitchen") as board:
-        for number in range(60):
-            board.say(f"remember that the number {number} is {number * number}")
-        wait_until("all is stored", lambda: len(board.lines("records")) == 60)
-    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
-        wait_until("the copy is the log", lambda: _is_copied(board, companion))
-
-
-def test_a_compaction_is_followed(way: tuple[Companion, str], tmp_path: Path):
-    companion, url = way
-    with BoardProcess(tmp_path / "board", url, "kitchen") as board:
-        for number in range(20):
-            board.say(f"remember that the number {number} is {number * number}")
-        wait_until("the copy is the log", lambda: len(board.lines("records")) == 20 and _is_copied(board, companion))
-        board.do("/forget m3")
-        board.do("/compact")
-        wait_until("it has gone", lambda: not [line for line in board.lines("records") if line.get("id") == "m3"])
-        wait_until("the copy is the log", lambda: _is_copied(board, companion))
-
-
 def test_a_board_tells_how_it_is_soon_after_it_has_connected(way: tuple[Companion, str], tmp_path: Path):
     companion, url = way
 
@@ -82,18 +60,6 @@ def test_a_board_tells_how_it_is_soon_after_it_has_connected(way: tuple[Companio
         told = wait_until("it is told", figures, SOON)
     assert told["firmware"] == __version__ and 0 < told["flash"] <= told["flash_size"] and told["heap"] > 0
     assert (told["mode"], told["model"], told["telegram"]) == ("full", "", "off")
-
-
-def test_a_second_board_of_the_name_is_refused_with_a_reason(way: tuple[Companion, str], tmp_path: Path):
-    companion, url = way
-    with BoardProcess(tmp_path / "one", url, "kitchen") as one, BoardProcess(tmp_path / "two", url, "kitchen") as two:
-        wait_until("one of them is connected", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
-
-        def told() -> list[str]:
-            return [board.answered("/companion") for board in (one, two)]
-
-        refused = wait_until("one is refused", lambda: [text for text in told() if "refused: " in text])
-        assert len(refused) == 1 and "kitchen" in refused[0]
 
 
 def test_a_search_of_the_board_is_answered_by_the_companion(way: tuple[Companion, str], tmp_path: Path):
@@ -113,25 +79,6 @@ def test_a_companion_that_is_not_there_is_reported_and_the_board_answers(tmp_pat
         wait_until("it is stored", lambda: len(board.lines("records")) == 1)
         assert "not connected to mqtt://127.0.0.1:9" in board.answered("/companion")
         assert "the companion is not connected: only the board was searched." in board.answered("/recall zebra")
-
-
-def test_after_a_restart_a_board_does_not_say_that_the_companion_has_less_than_it_has(tmp_path: Path):
-    companion = Companion(tmp_path / "companion")
-    with companion, BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
-        board.say("remember that my bike is green")
-        wait_until("the copy is the log", lambda: board.lines("records") and _is_copied(board, companion))
-    with BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
-        told = board.answered("/companion")
-        assert "not connected" in told and "records   acknowledged up to at least " in told
-
-
-def test_a_companion_that_comes_later_is_found(tmp_path: Path):
-    companion = Companion(tmp_path / "companion")
-    with BoardProcess(tmp_path / "board", companion.url, "kitchen") as board:
-        board.say("remember that my bike is green")
-        wait_until("it is stored", lambda: len(board.lines("records")) == 1)
-        with companion:
-            wait_until("the copy is the log", lambda: _is_copied(board, companion))
 
 
 def _micropython(tmp_path: Path, *words: str) -> str:
@@ -155,17 +102,3 @@ def test_copying_turns_erases_nothing(tmp_path: Path):
     printed = _micropython(tmp_path, str(ROOT / "tests/support/companion/erases_board.py"), str(tmp_path / "flash.bin"))
     written, copied = (int(word) for word in printed.split()[1::2])
     assert copied == 0 < written
-
-
-def test_a_board_that_has_used_up_its_quota_keeps_its_lines_and_says_so(tmp_path: Path):
-    home = tmp_path / "companion"
-    with (
-        Companion(home, ENGRAM_STORE_DEVICE_LINES="4") as companion,
-        BoardProcess(tmp_path / "board", companion.url, "kitchen") as board,
-    ):
-        for number in range(8):
-            board.say(f"remember that the number {number} is {number * number}")
-        wait_until("the quota is used up", lambda: "its quota is 4 lines a day" in board.answered("/companion"))
-        shown = board.answered("/companion")
-        assert "refused: kitchen has sent" in shown and "The board keeps its lines" in shown
-        assert len(board.lines("records")) == 8 and not _is_copied(board, companion)

@@ -12,10 +12,6 @@ from one_case import in_one_case
 from sending import Sent, digest
 
 
-def _copy(companion, board, log="journal"):
-    return [line["seq"] for line in companion.lines(board.device, log)]
-
-
 def test_what_was_sent_is_in_the_copy(companion, board):
     one = board()
     one.say("hello")
@@ -23,34 +19,6 @@ def test_what_was_sent_is_in_the_copy(companion, board):
     one.sync()
     assert companion.lines(one.device, "journal")[0]["text"] == "hello"
     assert companion.lines(one.device, "records")[0]["content"] == "the bike is green"
-
-
-def test_lines_that_come_twice_are_there_once(companion, board):
-    one = board()
-    one.say("hello")
-    one.hello()
-    assert one.send("journal")["have"] == one.send("journal")["have"] == 1
-    assert _copy(companion, one) == [1]
-
-
-def test_lines_beyond_a_gap_are_not_taken(companion, board):
-    one = board()
-    for number in range(4):
-        one.say(f"hello {number}")
-    one.hello()
-    assert one.send("journal", after=2)["have"] == 0
-    assert _copy(companion, one) == []
-
-
-def test_a_message_that_comes_late_is_passed_over(companion, board):
-    one = board()
-    one.say("hello")
-    one.hello()
-    late = messages.encode("lines", one.board, one.link, one.n + 1, log="journal", epoch=11, after=0, to=1, count=0)
-    one.n += 1
-    one.send("journal")
-    assert one.post(one.device, late) == b""
-    assert _copy(companion, one) == [1]
 
 
 def test_a_damaged_line_is_refused_with_the_reason(board):
@@ -79,34 +47,6 @@ def test_a_wrong_count_is_refused(board):
     assert answer["op"] == "refused" and "2" in answer["why"]
 
 
-def test_without_a_hello_lines_are_refused(board):
-    one = board()
-    one.say("hello")
-    answer = one.send("journal")
-    assert answer["op"] == "refused" and answer["again"] == 0
-
-
-def test_a_second_board_of_the_same_name_is_reported_to_take_another(board):
-    one = board()
-    one.hello()
-    other = board(one.device, board="b2")
-    answer = other.hello()
-    assert answer["op"] == "refused" and one.device in answer["why"] and answer["again"] > 0
-
-
-def test_after_a_reset_a_new_copy_begins(companion, board):
-    one = board()
-    one.say("before")
-    one.sync()
-    again = board(one.device, epoch=12)
-    again.link = one.link
-    again.say("after")
-    again.sync()
-    assert [line["text"] for line in companion.lines(one.device, "journal")] == ["after"]
-    events = companion.client.get(f"/v1/devices/{one.device}/events").json()
-    assert any("journal" in text for _, text in events)
-
-
 def test_what_a_board_compacted_away_leaves_the_copy(companion, board):
     one = board()
     for number in range(3):
@@ -118,7 +58,7 @@ def test_what_a_board_compacted_away_leaves_the_copy(companion, board):
     assert one.ask("check", log="journal", epoch=11, after=0, to=3, count=2, digest="00000000")["op"] == "differs"
     assert one.send("journal")["have"] == 3
     assert one.ask("agreed", log="journal", epoch=11, rewrites=1)["op"] == "same"
-    assert _copy(companion, one) == [1, 3] and one.hello()["journal"][2] == 1
+    assert [line["seq"] for line in companion.lines(one.device, "journal")] == [1, 3] and one.hello()["journal"][2] == 1
 
 
 def test_a_check_of_equal_lines_says_so(board):

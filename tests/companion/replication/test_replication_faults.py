@@ -1,6 +1,5 @@
 """Messages that are lost, doubled, late and out of order; a disk that fills up; one name twice; a clock from 2000."""
 
-import os
 import random
 import time
 from contextlib import ExitStack
@@ -98,60 +97,3 @@ def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_pa
         second.stop_quietly()
         renamed = stack.enter_context(BoardProcess(tmp_path / "second", companion.url, "hall"))
         wait_until("the second is copied under its own name", lambda: _is_copied(renamed, companion))
-
-
-def test_a_board_with_a_clock_from_2000_is_copied_as_any_other(tmp_path: Path):
-    with ExitStack() as stack:
-        companion = stack.enter_context(Companion(tmp_path / "companion"))
-        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen", clock=946_684_800))
-        board.say("remember that the kettle is blue")
-        wait_until("it is copied", lambda: _is_copied(board, companion) and companion.have("kitchen", "records"))
-        assert companion.lines("kitchen", "records")[0].get("guess") is True
-
-
-def test_a_disk_that_fills_up_refuses_with_a_reason_and_goes_on_when_there_is_room(tmp_path: Path):
-    with ExitStack() as stack:
-        disk = stack.enter_context(_SmallDisk(tmp_path / "disk", megabytes=3))
-        companion = stack.enter_context(Companion(disk.path))
-        board = stack.enter_context(BoardProcess(tmp_path / "board", companion.url, "kitchen"))
-        board.say("remember that the kettle is blue")
-        wait_until("it is copied", lambda: _is_copied(board, companion))
-        disk.fill()
-        for number in range(12):
-            board.say(f"number {number}: " + "words and more words " * 300)
-
-        wait_until("the board is told that the disk is full", lambda: "full" in board.answered("/companion"))
-        assert companion.client.get("/v1/devices").status_code == 200
-        disk.empty()
-        wait_until("it goes on", lambda: _is_copied(board, companion), 120)
-
-
-class _SmallDisk:
-    """A file system of a few megabytes, in memory; skipped where nobody may mount one."""
-
-    def __init__(self, path: Path, megabytes: int):
-        self.path = path
-        self._size = f"size={megabytes}m"
-        self._ballast = path / "ballast"
-
-    def __enter__(self) -> "_SmallDisk":
-        self.path.mkdir()
-        if os.system(f"mount -t tmpfs -o {self._size} tmpfs {self.path} 2>/dev/null"):
-            pytest.skip("only root may mount a small disk")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.system(f"umount -l {self.path}")
-
-    def fill(self) -> None:
-        """Leave no room."""
-        try:
-            with self._ballast.open("wb", buffering=0) as file:
-                while True:
-                    file.write(bytes(4096))
-        except OSError:
-            return
-
-    def empty(self) -> None:
-        """Make room again."""
-        self._ballast.unlink()

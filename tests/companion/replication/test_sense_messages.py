@@ -1,7 +1,6 @@
 """What a board perceives comes to the companion once, whatever is killed, doubled or put back; what is hostile is refused."""
 
 import random
-import time
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from engram.senses.rings import block_at
 from engram.senses.rows import RowBuffer
 from engram_host.companion.errors import Refused
-from engram_host.companion.replication.sense_messages import read_block, read_list
+from engram_host.companion.replication.state_messages import read_block, read_list
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
 from engram_host.companion.store.senses.types import FOLDED, HOURS, MINUTES
@@ -57,41 +56,11 @@ def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: 
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
 
 
-def test_readings_with_a_wrong_clock_are_not_the_latest_for_good(store: CompanionStore, tmp_path: Path):
-    begin = int(time.time()) // HOUR * HOUR - 3 * HOUR
-    kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", begin)
-    kitchen.perceive("room", walk(5))
-    right = kitchen.now
-    kitchen.now += 3650 * DAY
-    kitchen.perceive("room", [99.0] * 3)
-    kitchen.now = right
-    kitchen.perceive("room", walk(130, 2))
-    kitchen.tell()
-    newest = max(slot for slot in kept(store) if slot * MINUTE <= kitchen.now)
-    (sense,) = store.senses.senses_of("kitchen")
-    assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
-
-
-def test_hours_are_worked_out_from_minutes(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(400), 30)
-    kitchen.tell()
-    assert kept(store, level=FOLDED) == kitchen.rows("room", 1)
-
-
 def test_hours_that_a_board_folded_are_kept(store: CompanionStore, tmp_path: Path):
     kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", most_bytes=32768)
     kitchen.perceive("room", walk(6000), HOUR // 2)
     kitchen.tell()
     assert kept(store, level=HOURS)
-
-
-def test_a_block_that_comes_twice_counts_once(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(130), 30)
-    kitchen.tell()
-    before = kept(store)
-    for level, block in kitchen.blocks() * 2:
-        assert kitchen.send(level, block)["op"] == "perceived"
-    assert kept(store) == before
 
 
 def test_blocks_in_any_order_give_the_same(store: CompanionStore, kitchen: PerceivingBoard):
@@ -171,41 +140,6 @@ def test_a_sense_of_a_damaged_list_is_set_aside_and_comes_back(store: CompanionS
     assert kept(store, "door") == door
 
 
-def test_a_list_that_begins_again_deletes_nothing(store: CompanionStore, kitchen: PerceivingBoard, tmp_path: Path):
-    kitchen.perceive("room", walk(130))
-    kitchen.perceive("door", [0, 1] * 70)
-    kitchen.tell()
-    for path in (tmp_path / "flash" / "senses").iterdir():
-        path.unlink()
-    kitchen.start()
-    kitchen.perceive("garden", walk(130))
-    kitchen.tell()
-    assert [sense.name for sense in store.senses.senses_of("kitchen")] == ["garden"]
-    assert kept(store, "garden") == kitchen.rows("garden")
-
-
-def test_readings_before_the_list_are_refused_and_counted_when_they_come_again(
-    store: CompanionStore, kitchen: PerceivingBoard
-):
-    kitchen.perceive("room", walk(130))
-    kitchen.senses.flush()
-    kitchen.sent.hello()
-    answer = kitchen.send(*kitchen.blocks()[0])
-    assert answer["op"] == "refused" and answer["again"] < 60
-    kitchen.tell()
-    assert kept(store) == kitchen.rows("room")
-
-
-def test_a_welcome_names_another_state_when_something_is_missing(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(130))
-    kitchen.tell()
-    state = kitchen.sent.hello()["senses"]
-    assert kitchen.sent.hello()["senses"] == state
-    kitchen.perceive("room", walk(130))
-    kitchen.tell()
-    assert kitchen.sent.hello()["senses"] != state
-
-
 def test_messages_of_senses_before_the_greeting_are_refused(store: CompanionStore, kitchen: PerceivingBoard):
     kitchen.perceive("room", walk(70))
     kitchen.senses.flush()
@@ -241,12 +175,6 @@ def _list(*items: Any) -> Any:
 def test_a_sense_of_another_form_is_refused_in_a_sentence(item: Any):
     with pytest.raises(Refused, match="a list of senses has another form"):
         read_list(_list(item))
-
-
-def test_two_senses_of_one_number_or_name_are_refused():
-    for other in ([1, "b", "", 1, 0], [2, "a", "", 1, 0]):
-        with pytest.raises(Refused, match="two of them are the same"):
-            read_list(_list([1, "a", "", 1, 0], other))
 
 
 def test_readings_that_are_cut_or_changed_anywhere_are_refused(kitchen: PerceivingBoard):
@@ -295,19 +223,6 @@ def block_of(rows: bytes) -> bytes:
     return head + pack("<I", crc32(rows, crc32(head))) + rows
 
 
-def test_a_hostile_block_is_kept_within_the_quota_and_leaves_with_the_board(
-    store: CompanionStore, kitchen: PerceivingBoard
-):
-    kitchen.perceive("room", walk(5))
-    kitchen.tell()
-    chance = random.Random(6)
-    for _ in range(30):
-        data = hostile_block(chance)
-        assert kitchen.send(0, block_at(data), data)["op"] == "perceived"
-    store.removal.erase_board("kitchen")
-    assert store.senses.senses_of("kitchen") == []
-
-
 # --- what leaves
 
 
@@ -332,14 +247,6 @@ def test_beyond_a_boards_room_the_oldest_minutes_leave_first(store: CompanionSto
     after = kept(store)
     assert 0 < len(after) < len(before) and min(after) > min(before) and max(after) == max(before)
     assert kept(store, level=FOLDED) == hours
-
-
-@pytest.mark.both_databases
-def test_a_damaged_part_is_passed_over(store: CompanionStore, kitchen: PerceivingBoard):
-    kitchen.perceive("room", walk(130))
-    kitchen.tell()
-    store.database.write(lambda rows: rows.run("UPDATE sense_parts SET content = ? WHERE level = 0", (b"x\x9c!",)))
-    assert kept(store) == {} and kept(store, level=FOLDED)
 
 
 # --- a real companion

@@ -57,30 +57,6 @@ def test_a_forgotten_line_takes_its_vector_along(store: CompanionStore, gone: se
     assert store.vectors.cached(IDENTITY, [b"d" * 16]) == {}
 
 
-def test_a_forgotten_line_leaves_the_copy_of_a_former_epoch(store: CompanionStore):
-    board = with_secret(store)
-    former = board.logs["journal"].epoch
-    board.logs["journal"].epoch = PlainLog().epoch
-    board.sync()
-    board.logs["journal"].compact({10}, set())
-    board.sync()
-    assert not is_anywhere(store, board, [former, board.logs["journal"].epoch])
-
-
-def test_a_forgotten_line_leaves_what_was_set_aside(store: CompanionStore):
-    board = with_secret(store)
-    flash = board.flash()
-    board.logs["journal"].next = 5
-    board.logs["journal"].lines = dict(board.logs["journal"].between(0, 4))
-    board.sync()
-    assert is_anywhere(store, board, [])
-    board.put_flash(flash)
-    board.sync()
-    board.logs["journal"].compact({10}, set())
-    board.sync()
-    assert not is_anywhere(store, board, [board.logs["journal"].epoch])
-
-
 def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_forgotten(store: CompanionStore):
     board = with_secret(store)
     board.hello()

@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 
 from damaging import overwrite_page
+from engram_host.companion import recovery
 from engram_host.companion.metrics import last_backup
-from engram_host.companion.recovery import saving
-from engram_host.companion.recovery.daily_backup import DailyBackup
-from engram_host.companion.recovery.saving import check_backup, daily_backup, kept_files
+from engram_host.companion.recovery import DailyBackup, check_backup, daily_backup, kept_files
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.supervisor import Supervisor
 from killed_at import killed_at
 
 DAY = 86400
@@ -24,7 +22,7 @@ class Home:
     def __init__(self, folder: Path):
         self.folder = folder
         self.path = folder / "companion.db"
-        self.saving = DailyBackup(folder, self.path, keep=3, supervisor=Supervisor())
+        self.saving = DailyBackup(folder, self.path, keep=3)
         self.change(0)
 
     def change(self, number: int) -> None:
@@ -110,10 +108,10 @@ def test_a_damaged_database_replaces_no_backup_and_is_reported(home: Home):
 
 
 def test_a_failure_is_forgotten_after_a_success(home: Home):
-    (home.folder / saving.DAILY_FOLDER).write_text("a thesis")
+    (home.folder / recovery.DAILY_FOLDER).write_text("a thesis")
     home.saving.save_if_due()
     assert "cannot be made" in home.saving.problem
-    (home.folder / saving.DAILY_FOLDER).unlink()
+    (home.folder / recovery.DAILY_FOLDER).unlink()
     home.saving.save_if_due()
     assert home.saving.problem == "" and home.saved() == ["0"]
 
@@ -125,7 +123,7 @@ def test_a_kill_leaves_the_former_backup_or_the_new_one(home: Home):
     while is_killed:
         line += 1
         home.let_a_day_pass()
-        is_killed = killed_at(line, saving, home.saving.save_if_due)
+        is_killed = killed_at(line, recovery, home.saving.save_if_due)
         assert home.saved()[0] in ("0", "1")
     assert line > 40
     home.let_a_day_pass()

@@ -2,18 +2,14 @@
 
 import os
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from damaging import harm_line
 from engram import log_line
-from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.sqlite import SqliteDatabase, SqliteRows
 from engram_host.companion.types import LogName, SeqRange
 from markdown_folders import place_of, read_into, write
 from plain_board import PlainBoard
@@ -41,16 +37,6 @@ def others(board: PlainBoard, *damaged: int) -> dict[int, bytes]:
 
 def test_a_damaged_line_is_passed_over_and_the_others_are_read(board: PlainBoard):
     assert lines(board) == others(board, 6)
-
-
-def test_a_damaged_line_is_not_read_by_its_seq(board: PlainBoard):
-    found = board.store.boards.lines_at(board.name, JOURNAL, board.logs[JOURNAL].epoch, [5, 6])
-    assert found == {5: board.logs[JOURNAL].lines[5]}
-
-
-def test_a_damaged_line_is_one_that_has_gone_among_the_changes(board: PlainBoard):
-    found = {change.seq: change.line for change in board.store.boards.changes(board.name, 0)}
-    assert found == {**board.logs[JOURNAL].lines, 6: None}
 
 
 def test_pages_go_on_behind_damaged_lines(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -87,12 +73,6 @@ def test_the_board_is_asked_for_a_damaged_line_and_sends_it_again(board: PlainBo
     assert lines(board) == others(board)
     assert board.store.boards.damaged() == []
     assert board.store.boards.set_aside_lines(board.name) == []
-
-
-def test_once_it_is_whole_the_board_has_nothing_to_compare(board: PlainBoard):
-    lines(board)
-    board.sync()
-    assert board.hello().logs[JOURNAL].rewrites == board.logs[JOURNAL].rewrites
 
 
 def test_a_line_in_the_row_of_another_one_is_damaged(board: PlainBoard):
@@ -169,13 +149,6 @@ def test_a_damaged_memory_that_only_the_archive_has_is_lost_and_said_so(store: C
     assert [(found.count, found.lost) for found in store.boards.damaged()] == [(1, 1)]
 
 
-def test_memories_are_listed_though_one_is_damaged(store: CompanionStore):
-    board: ArchivingBoard = board_of_six(store)
-    harm_line(store, board.name, RECORDS, 3)
-    copy = LogCopy(store.boards, store.boards.device(board.name), RECORDS, 0)
-    assert [entry.id for entry in copy.oldest_first()] == ["m1", "m2", "m4", "m5", "m6"]
-
-
 def test_a_damaged_passage_is_read_again_from_its_file(store: CompanionStore, tmp_path: Path):
     (tmp_path / "notes").mkdir()
     place = place_of(tmp_path / "notes")
@@ -192,36 +165,6 @@ def test_a_damaged_passage_is_read_again_from_its_file(store: CompanionStore, tm
     assert said == {"one thing", "another thing"} and store.boards.damaged() == []
 
 
-def test_the_damaged_lines_of_sqlite_are_found_without_reading_the_others(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
-    store.open()
-    board = PlainBoard(store)
-    board.logs[JOURNAL].append(2)
-    board.logs[RECORDS].append(2)
-    board.sync()
-    asked: list[tuple[str, Sequence[Any]]] = []
-    run = SqliteRows.run
-    with monkeypatch.context() as noting:
-        noting.setattr(
-            SqliteRows, "run", lambda self, sql, values=(): asked.append((sql, values)) or run(self, sql, values)
-        )
-        board.hello()
-        store.boards.damaged()
-    looks = [(sql, values) for sql, values in asked if "crc = ''" in sql and sql.startswith("SELECT")]
-    plans = [
-        store.database.read(lambda rows, ask=ask: rows.run(f"EXPLAIN QUERY PLAN {ask[0]}", ask[1])) for ask in looks
-    ]
-    store.close()
-    assert len(plans) == 3 and all("damaged_lines" in str(plan) for plan in plans)
-
-
-def test_other_workers_see_the_damage_that_one_found(board: PlainBoard, open_store: Callable[[], CompanionStore]):
-    lines(board)
-    assert [found.count for found in open_store().boards.damaged()] == [1]
-
-
 # --- what the companion looks at by itself
 
 
@@ -233,34 +176,3 @@ def test_a_check_finds_damaged_lines_of_former_epochs_and_counts_them_apart(boar
     (found,) = board.store.boards.damaged()
     assert (found.count, found.lost, found.former) == (1, 1, 1)
     assert "damaged (1 in copies of former epochs)" in found.sentence
-
-
-def test_a_check_finds_a_damaged_line_that_was_promised_and_left_its_board(store: CompanionStore):
-    board: ArchivingBoard = board_of_six(store)
-    mark = "UPDATE lines SET archive = -1, beyond = (1 = 1) WHERE log = 'records' AND seq = 3"
-    store.database.write(lambda rows: rows.run(mark))
-    harm_line(store, board.name, RECORDS, 3)
-    store.health.check()
-    assert [found.count for found in store.boards.damaged()] == [1]
-
-
-def test_a_check_pauses_between_pieces(board: PlainBoard, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.store.health._LINES_AT_ONCE", 3)
-    paused: list[int] = []
-    board.store.health.check(lambda: paused.append(1))
-    assert len(paused) == 4 and [found.count for found in board.store.boards.damaged()] == [1]
-
-
-def test_the_advice_for_lost_lines_names_what_helps_with_their_database(board: PlainBoard):
-    board.logs[JOURNAL].drop_oldest(8)
-    board.sync()
-    board.store.health.check()
-    (said,) = [found.sentence for found in board.store.boards.damaged()]
-    is_sqlite = board.store.database.name == "SQLite"
-    assert ("engram repair" in said) == is_sqlite and ("PostgreSQL's own tools" in said) != is_sqlite
-
-
-def test_the_advice_for_damaged_pages_names_what_helps_with_their_database(store: CompanionStore):
-    said = str(store.database.note_damage("a page is damaged"))
-    assert ("engram repair" in said) == (store.database.name == "SQLite")
-    assert "send again" in said

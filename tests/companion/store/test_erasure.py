@@ -161,26 +161,6 @@ def test_no_file_of_sqlite_has_a_byte_of_an_erased_board(tmp_path: Path):
         store.close()
 
 
-def test_a_process_that_reads_the_file_is_told_to_keep_bytes(tmp_path: Path):
-    database = SqliteDatabase(tmp_path / "companion.db")
-    store = CompanionStore(database)
-    store.open()
-    try:
-        with_everything(store, "kitchen", SECRET)
-        reader = database._connection()
-        database._writer.execute("PRAGMA busy_timeout = 50")  # type: ignore[union-attr]
-        reader.execute("BEGIN")
-        reader.execute("SELECT count(*) FROM lines").fetchall()
-        store.removal.erase_board("kitchen")
-        (sentence,) = database.scrub()
-        assert "another process reads" in sentence
-        reader.close()
-        assert database.scrub() == []
-        assert not bytes_found(tmp_path.iterdir(), SECRET)
-    finally:
-        store.close()
-
-
 @pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
 def test_no_table_of_postgresql_has_a_byte_of_an_erased_board(store: CompanionStore, postgres: PostgresServer):
     with_everything(store, "kitchen", SECRET)
@@ -211,14 +191,3 @@ def test_a_board_that_comes_after_an_erased_one_of_its_name_is_searched_alone(st
     board.sync()
     index, _ = cache.get("kitchen", None)
     assert len(index.rows) == 1
-
-
-@pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)
-def test_the_index_of_an_erased_board_leaves_the_memory(store: CompanionStore):
-    with_everything(store, "kitchen", SECRET)
-    cache = IndexCache(store.boards, store.vectors)
-    cache.get("kitchen", None)
-    store.removal.erase_board("kitchen")
-    with pytest.raises(UnknownDevice):
-        cache.get("kitchen", None)
-    assert (cache.board_names, cache.nbytes) == ([], 0)

@@ -50,15 +50,6 @@ def test_a_former_copy_that_went_is_an_event_which_names_the_setting(store: Comp
     ]
 
 
-def test_a_copy_that_an_earlier_version_replaced_is_kept_as_long_from_now_on(store: CompanionStore):
-    board, (former,) = with_former_copies(store, 1)
-    store.database.write(lambda rows: rows.run("UPDATE logs SET replaced = 0"))
-    store.removal.expire(RetentionLimits(former_days=1), board.now + 100 * DAY)
-    assert lines_of(store, board, former)
-    store.removal.expire(RetentionLimits(former_days=1), board.now + 102 * DAY)
-    assert not lines_of(store, board, former)
-
-
 def test_a_board_that_came_back_to_a_former_epoch_keeps_it(store: CompanionStore):
     board, (former,) = with_former_copies(store, 1)
     board.logs["journal"].epoch = former
@@ -121,24 +112,6 @@ def _steps(store: CompanionStore, monkeypatch: pytest.MonkeyPatch, table: str = 
 
     monkeypatch.setattr(store.database, "write", counting)
     return counts
-
-
-def test_a_large_former_copy_goes_in_pieces(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(removal, "_AT_ONCE", 100)
-    board = PlainBoard(store)
-    board.logs["journal"].append(450)
-    board.sync()
-    former = board.logs["journal"].epoch
-    board.logs["journal"].epoch += 1_000_000
-    board.sync()
-    counts = _steps(store, monkeypatch)
-    assert store.removal.expire(RetentionLimits(former_days=1), board.now + 2 * DAY) == 450
-    pieces = [before - after for before, after in zip([900, *counts], counts, strict=False)]
-    assert max(pieces) == 100 and sum(pieces) == 450
-    assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
-    assert [copy.epoch for copy in store.database.read(lambda rows: rows.copies(board.name, "journal"))] == [
-        board.logs["journal"].epoch
-    ]
 
 
 class _Ended(Exception):

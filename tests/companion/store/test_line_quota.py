@@ -48,19 +48,6 @@ def test_bytes_beyond_the_quota_are_refused(store: CompanionStore):
     assert have(store) == 4  # the message that reaches the quota is taken
 
 
-def test_another_boards_quota_is_its_own(store: CompanionStore):
-    with pytest.raises(Refused):
-        board_with(store, 20, LineQuota(lines=8)).sync()
-    board_with(store, 8, LineQuota(lines=8), "garden").sync()
-    assert store.boards.device("garden").have["journal"] == 8
-
-
-def test_lines_that_are_here_already_are_taken_beyond_the_quota(store: CompanionStore):
-    board = board_with(store, 8, LineQuota(lines=8))
-    board.sync()
-    assert board.send("journal", 0, 8) == 8
-
-
 def test_a_compaction_forgets_lines_beyond_the_quota(store: CompanionStore):
     board = board_with(store, 8, LineQuota(lines=8))
     board.sync()

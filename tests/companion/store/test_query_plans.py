@@ -1,28 +1,18 @@
-"""What is done for one board reads no table from end to end, however many boards there are.
+"""What is done for one board reads no table from end to end, however many boards there are."""
 
-PostgreSQL is asked for its plans in a database of a thousand boards: for the values that were used, and for the plan that it
-may keep for any values. SQLite makes the same plans whatever its tables have.
-"""
-
-import re
-from collections.abc import Callable, Iterator
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import psycopg
-import pytest
-
 from engram import log_line
-from engram_host.companion.store import CompanionStore, choose_store, removal
+from engram_host.companion.store import choose_store
 from engram_host.companion.store.boards.status import BoardStatus
-from engram_host.companion.store.boards.table import BoardQuery
 from engram_host.companion.store.database import tables_with
-from engram_host.companion.store.postgres import PostgresRows
+from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sqlite import SqliteRows
-from engram_host.companion.types import LEFT_NOTES, NOTES, NoteSpan, RetentionLimits, SeqRange
+from engram_host.companion.types import LEFT_NOTES, NOTES, NoteSpan, SeqRange
 from filled_boards import (
     EPOCH,
     IDENTITY,
@@ -30,57 +20,19 @@ from filled_boards import (
     TEMPLATE,
     FilledBoard,
     fill_template,
-    open_filled,
     record_lines,
     turn_lines,
 )
 from one_case import in_one_case
-from postgres_server import PostgresServer
-from query_plans import Scan, recorded_statements, scanned_by_sqlite, scans, scans_whatever_the_values
 
-BOARDS, LINES = 1000, 40
+LINES = 40
 SENT = 10_000
 """More messages than the filled boards have sent."""
-
-OF_A_BOARD = re.compile(r"\b(device|name|folder|mid|digest|number)\b")
-"""One of these columns has to be in an index's condition: of a board, or of a row."""
 
 PARTIAL = {"damaged_lines"}
 """Indexes of few rows: of lines that were found damaged."""
 
-A_ROW_A_BOARD = {"devices", "logs", "board_status", "senses", "sense_copies"}
-"""Tables with some rows for each board: lists of all boards read these as a whole."""
-
 DAY = 86400
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A store with many boards, and a connection that asks for plans."""
-
-    store: CompanionStore
-    connection: "psycopg.Connection[Any]"
-
-    def scans_of(self, work: Callable[[], object]) -> Iterator[tuple[str, Scan]]:
-        """(statement, how it reads a table) of all that some work executes."""
-        with recorded_statements(PostgresRows) as recorded:
-            work()
-        for sql, values in recorded.statements.items():
-            found = [*scans(self.connection, sql, values), *scans_whatever_the_values(self.connection, sql)]
-            yield from ((sql, scan) for scan in found)
-
-
-@pytest.fixture(scope="module")
-def filled(postgres: PostgresServer) -> Iterator[Filled]:
-    name = "plans"
-    with psycopg.connect(postgres.url, autocommit=True) as admin:
-        admin.execute(f"CREATE DATABASE {name}".encode())
-        with (
-            closing(open_filled(postgres.at(name), BOARDS, LINES, LINES)) as store,
-            psycopg.connect(postgres.at(name), autocommit=True) as connection,
-        ):
-            yield Filled(store, connection)
-        admin.execute(f"DROP DATABASE {name}".encode())
 
 
 # --- what boards send
@@ -174,14 +126,32 @@ PATHS = (
 )
 
 
-@in_one_case("path", PATHS)
-def test_what_is_done_for_a_board_reads_its_rows_only(filled: Filled, path: Callable[[FilledBoard], None]):
-    board = FilledBoard(filled.store, f"board-{1 + PATHS.index(path)}", LINES, LINES, SENT)
-    found = list(filled.scans_of(lambda: path(board)))
-    assert found
-    assert [
-        (scan, sql) for sql, scan in found if not OF_A_BOARD.search(scan.condition) and scan.index not in PARTIAL
-    ] == []
+@contextmanager
+def recorded_statements() -> Iterator[dict[str, Sequence[Any]]]:
+    """Record what stores on SQLite execute meanwhile, each statement with the values that it was executed with last."""
+    found: dict[str, Sequence[Any]] = {}
+    run, run_many, count = SqliteRows.run, SqliteRows.run_many, SqliteRows.count
+
+    def recording_run(self: SqliteRows, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        found[sql] = values
+        return run(self, sql, values)
+
+    def recording_run_many(self: SqliteRows, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        found.update({sql: rows[0]} if rows else {})
+        run_many(self, sql, rows)
+
+    def recording_count(self: SqliteRows, sql: str, values: Sequence[Any] = ()) -> int:
+        found[sql] = values
+        return count(self, sql, values)
+
+    with patch.multiple(SqliteRows, run=recording_run, run_many=recording_run_many, count=recording_count):
+        yield found
+
+
+def scanned(rows: Rows, sql: str, values: Sequence[Any]) -> list[str]:
+    """What SQLite reads from end to end for a statement: `SCAN table`, or `SCAN table USING INDEX index`."""
+    plan = rows.run(f"EXPLAIN QUERY PLAN {sql}", values)
+    return [detail for *_, detail in plan if detail.startswith("SCAN ")]
 
 
 @in_one_case("path", PATHS)
@@ -189,48 +159,14 @@ def test_sqlite_reads_the_rows_of_a_board_only(tmp_path: Path, path: Callable[[F
     with closing(choose_store(f"sqlite:///{tmp_path / 'companion.db'}")) as store:
         store.open()
         fill_template(store, LINES, LINES)
-        with recorded_statements(SqliteRows) as recorded:
+        with recorded_statements() as recorded:
             path(FilledBoard(store, TEMPLATE, LINES, LINES, SENT))
-        assert recorded.statements
+        assert recorded
         tables = {f"SCAN {name}" for name in tables_with()}
         whole = [
             (detail, sql)
-            for sql, values in recorded.statements.items()
-            for detail in store.database.read(lambda rows, sql=sql, values=values: scanned_by_sqlite(rows, sql, values))
+            for sql, values in recorded.items()
+            for detail in store.database.read(lambda rows, sql=sql, values=values: scanned(rows, sql, values))
             if detail in tables or (" USING INDEX " in detail and detail.rpartition(" ")[2] not in PARTIAL)
         ]
         assert whole == []
-
-
-# --- what is done for all boards
-
-
-def test_lists_of_boards_read_no_table_of_what_boards_sent(filled: Filled):
-    def look():
-        store = filled.store
-        assert store.boards.sources() and store.boards.devices_after("board-5", 100)
-        store.boards.heard_times()
-        store.boards.list_boards(BoardQuery())
-        store.health.gauges()
-        store.senses.lasting_events()
-        store.senses.senses_of_boards()
-        store.conversations.boards_with_messages()
-        store.conversations.newest_conversation()
-        store.conversations.pushes_after(0, 10)
-        store.conversations.unfinished_conversations("x", NOW + DAY, 10)
-        store.boards.damaged()
-
-    assert _whole_tables(filled, look) <= A_ROW_A_BOARD
-
-
-def test_expiry_reads_no_table_of_what_boards_sent(filled: Filled):
-    def sweep():
-        with patch.object(removal, "_AT_ONCE", 20):
-            filled.store.removal.expire(RetentionLimits(365, 1 << 28, 365, 730, 1 << 28), NOW)
-        filled.store.conversations.end_old_conversations(0, 0, "too late", NOW + DAY)
-
-    assert _whole_tables(filled, sweep) <= A_ROW_A_BOARD | {"gateway_use"}
-
-
-def _whole_tables(filled: Filled, work: Callable[[], None]) -> set[str]:
-    return {scan.table for _, scan in filled.scans_of(work) if not scan.index}

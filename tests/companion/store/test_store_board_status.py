@@ -1,11 +1,10 @@
 """The latest state of each board, and its days: counts are what came since the status before, whatever restarts."""
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from engram_host.companion.errors import Stale, UnknownDevice
+from engram_host.companion.errors import Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import COUNTS, MOST, STATUS_DAYS_KEPT, BoardDay, BoardStatus
 from engram_host.companion.types import RetentionLimits, Sender
@@ -31,15 +30,6 @@ class Telling:
 
     def days(self) -> list[BoardDay]:
         return self.store.status.board_days(self.board.name, 0)
-
-
-def test_the_latest_status_is_kept_with_its_time(store: CompanionStore):
-    board = Telling(store)
-    assert store.status.board_status("kitchen") is None
-    for at, memories in ((NOON, 3), (NOON + 600, 4)):
-        board.tell(BoardStatus(run=1, firmware="0.1.0", memories=memories), at)
-    told = store.status.board_status("kitchen")
-    assert told and (told.at, told.status) == (NOON + 600, BoardStatus(run=1, firmware="0.1.0", memories=4))
 
 
 def test_a_day_has_what_came_since_the_status_before(store: CompanionStore):
@@ -97,44 +87,9 @@ def test_sums_of_a_hostile_board_are_bounded(store: CompanionStore):
     assert board.days()[0].tokens == MOST
 
 
-def test_each_board_has_its_own(store: CompanionStore):
-    kitchen, garden = Telling(store), Telling(store, "garden")
-    kitchen.tell(BoardStatus(run=1, turns=5, flash=9, flash_size=10))
-    garden.tell(BoardStatus(run=1, turns=2))
-    assert (kitchen.days()[0].turns, garden.days()[0].turns) == (5, 2)
-    assert {name: told.status.turns for name, told in store.status.board_statuses().items()} == {
-        "garden": 2,
-        "kitchen": 5,
-    }
-    assert list(store.status.board_statuses("kitchen", "kitchen")) == ["kitchen"]
-    assert store.status.flash_uses() == {"kitchen": (9, 10)}
-
-
-def test_days_from_one_on_are_read(store: CompanionStore):
-    board = Telling(store)
-    for day in range(4):
-        board.tell(BoardStatus(run=1), NOON + day * DAY)
-    assert [day.day for day in store.status.board_days("kitchen", 20_002)] == [20_002, 20_003]
-
-
 def test_days_are_kept_for_a_year_and_some_weeks(store: CompanionStore):
     board = Telling(store)
     for day in (0, 1, STATUS_DAYS_KEPT + 1):
         board.tell(BoardStatus(run=1), NOON + day * DAY)
     store.removal.expire(RetentionLimits(), NOON + (STATUS_DAYS_KEPT + 1) * DAY)
     assert [day.day - 20_000 for day in board.days()] == [1, STATUS_DAYS_KEPT + 1]
-
-
-def test_an_erased_board_leaves_nothing(store: CompanionStore):
-    board = Telling(store)
-    board.tell(BoardStatus(run=1, flash=9, flash_size=10))
-    store.removal.erase_board("kitchen")
-    assert store.status.board_status("kitchen") is None and board.days() == [] and store.status.flash_uses() == {}
-    with pytest.raises(UnknownDevice):
-        store.boards.device("kitchen")
-
-
-def test_another_worker_sees_it(open_store: Callable[[], CompanionStore]):
-    first, second = open_store(), open_store()
-    Telling(first).tell(BoardStatus(run=1, turns=5))
-    assert second.status.board_days("kitchen", 0)[0].turns == 5

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engram.config import SECRETS
-from engram_host.companion.errors import MessageIdTaken, Refused, TooManyWaiting, UnknownConversation, UnknownDevice
+from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation, UnknownDevice
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.conversations.table import DONE_KEPT, MOST_BEGUN, MOST_UNNAMED, Reply
+from engram_host.companion.store.conversations.table import MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.types import (
     LOGS,
@@ -18,10 +18,8 @@ from engram_host.companion.types import (
     PieceKind,
     Said,
     Sender,
-    without_secret,
 )
 from extent import matrix
-from one_case import in_one_case
 from waiting import SECONDS
 
 NOW = 1_795_000_000
@@ -77,19 +75,6 @@ def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
     assert not repeated.is_open, "it is the same message when it comes again"
 
 
-@in_one_case(
-    "said",
-    [
-        Said("a", "owner", "/setting llm.model gpt-5", "phone", is_command=True),
-        Said("a", "owner", "/setting llm.key", "phone", is_command=True),
-        Said("a", "owner", "/setting llm.key is what I type", "phone"),
-        Said("a", "owner", "/remember llm.key is long", "phone", is_command=True),
-    ],
-)
-def test_what_sets_no_secret_is_shown_as_it_is(said: Said):
-    assert without_secret(said) == said
-
-
 # --- from waiting to done
 
 
@@ -110,16 +95,6 @@ def test_a_message_goes_from_waiting_to_done(kitchen: CompanionStore):
         kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None
         and not kitchen.conversations.boards_with_messages()
     )
-
-
-def test_messages_are_offered_in_their_order_and_again_until_they_are_answered(kitchen: CompanionStore):
-    add(kitchen, "a")
-    add(kitchen, "b")
-    offers = [kitchen.conversations.next_message(BOARD, "kitchen", NOW) for _ in range(2)]
-    assert [(each.said.mid, each.offers) for each in offers if each] == [("a", 1), ("a", 2)]
-    reply(kitchen, "a", 2, 1, "x", end=True)
-    offered = kitchen.conversations.next_message(BOARD, "kitchen", NOW)
-    assert offered and offered.said.mid == "b"
 
 
 def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
@@ -144,12 +119,6 @@ def test_an_answer_that_starts_again_takes_the_place_of_the_first_one(kitchen: C
     assert not reply(kitchen, "a", 1, 2, "late")
     assert read(kitchen) == ("done", [("again", ""), ("text", "Hello")])
     assert read(kitchen, after=2) == ("done", [("again", ""), ("text", "Hello")]), "who has read two pieces goes on"
-
-
-def test_the_same_message_said_twice_is_one(kitchen: CompanionStore):
-    assert add(kitchen).number == add(kitchen).number
-    with pytest.raises(MessageIdTaken):
-        add(kitchen, text="something else")
 
 
 def test_a_board_that_has_not_said_hello_is_given_nothing(kitchen: CompanionStore):
@@ -193,13 +162,6 @@ def test_a_board_is_told_to_stop_and_has_the_last_word(kitchen: CompanionStore):
     assert read(kitchen)[0] == "cancelled"
 
 
-def test_a_cancelled_message_is_not_offered_again(kitchen: CompanionStore):
-    add(kitchen)
-    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
-    kitchen.conversations.cancel_conversation("kitchen", "a", NOW)
-    assert kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None and read(kitchen)[0] == "cancelled"
-
-
 def offer(store: CompanionStore, times: int = 1, *, is_named: bool) -> bool:
     """Give a board its message so often; whether it was given it each time. It names it, then begins again as after a crash."""
     for _ in range(times):
@@ -216,15 +178,6 @@ def test_a_message_that_the_board_begins_to_answer_again_and_again_is_given_up(k
     assert offer(kitchen, MOST_BEGUN, is_named=True) and not offer(kitchen, is_named=True)
     told = f"the board began {MOST_BEGUN} times to answer this and never came to an end: it is not given it any more."
     assert read(kitchen) == ("undeliverable", [("problem", told)])
-
-
-def test_offers_that_the_board_never_named_do_not_count_as_begun(kitchen: CompanionStore):
-    add(kitchen)
-    assert offer(kitchen, 5 * MOST_BEGUN, is_named=False)
-    assert offer(kitchen, MOST_BEGUN - 1, is_named=True) and offer(kitchen, 5 * MOST_BEGUN, is_named=False)
-    reply(kitchen, "a", kitchen.conversations.conversation("kitchen", "a").offers, 1, "Hello", end=True)
-    assert read(kitchen) == ("done", [("text", "Hello")])
-    assert kitchen.conversations.conversation("kitchen", "a").begun == MOST_BEGUN
 
 
 def test_a_message_that_the_board_never_names_is_given_up_later_and_with_its_own_reason(kitchen: CompanionStore):
@@ -280,15 +233,6 @@ def test_a_long_answer_is_cut_and_says_so(kitchen: CompanionStore):
     assert state == "done" and [kind for kind, _ in pieces] == ["text", "problem"] and "journal" in pieces[1][1]
 
 
-def test_the_answered_messages_of_a_board_have_a_bound(kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    assert DONE_KEPT >= 100
-    monkeypatch.setattr("engram_host.companion.store.conversations.table.DONE_KEPT", 2)
-    for number in range(5):
-        kitchen.conversations.add_push(BOARD, "kitchen", Said(f"push:{number}", "", "it rains", "phone"), NOW)
-    kitchen.conversations.end_old_conversations(0, 0, "too old", NOW)
-    assert [each.said.mid for each in kitchen.conversations.conversations("kitchen", 10)] == ["push:4", "push:3"]
-
-
 def test_a_room_in_which_much_is_answered_drives_out_nothing_of_another_one(
     kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
@@ -334,14 +278,6 @@ def test_no_push_becomes_visible_after_one_with_a_higher_number(
     assert len(seen) == 2
 
 
-def test_a_push_is_kept_once(kitchen: CompanionStore):
-    for _ in range(2):
-        kitchen.conversations.add_push(BOARD, "kitchen", Said("push:7:t3", "", "it rains", "phone"), NOW)
-    (found,) = kitchen.conversations.conversations("kitchen", 10, room="phone")
-    assert (found.is_push, found.state, found.said.text) == (True, "done", "it rains")
-    assert kitchen.conversations.conversations("kitchen", 10, room="other") == []
-
-
 def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
     kitchen: CompanionStore, monkeypatch: pytest.MonkeyPatch
 ):
@@ -359,14 +295,3 @@ def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
 def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
     with pytest.raises(UnknownDevice):
         add(store)
-
-
-def test_an_erased_board_leaves_no_message(kitchen: CompanionStore):
-    add(kitchen)
-    kitchen.conversations.next_message(BOARD, "kitchen", NOW)
-    reply(kitchen, "a", 1, 1, "Hello")
-    kitchen.removal.erase_board("kitchen")
-    hello(kitchen, BOARD)
-    with pytest.raises(UnknownConversation):
-        kitchen.conversations.conversation("kitchen", "a")
-    assert add(kitchen).state == "waiting" and read(kitchen)[1] == []

@@ -6,26 +6,23 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-import psycopg
 import pytest
 
-from engram_host.companion.errors import CompanionError, SettingError, StoreBusy, StoreFull, StoreUnavailable
+from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from extent import with_more
 from one_case import in_one_case
 from plain_board import PlainBoard
-from postgres_process import NOBODY, binaries
+from postgres_process import binaries
 from postgres_server import PostgresServer
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = [str(ROOT / name) for name in ("host", "firmware")]
-DISK_MB = 2
 
 
 def have(store: CompanionStore, board: PlainBoard) -> int:
@@ -84,46 +81,6 @@ def test_a_full_file_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(tmp
     store.close()
 
 
-@pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of a few megabytes, for those who may make one. The server runs as somebody else, so it is not below
-    pytest's folders: each start of another pytest closes these to others.
-    """
-    with tempfile.TemporaryDirectory(prefix="engram-disk-") as folder:
-        os.chmod(folder, 0o755)
-        disk = Path(folder) / "small"
-        disk.mkdir()
-        size = f"size={DISK_MB}m,uid={NOBODY},gid={NOBODY},mode=0700"
-        mount = subprocess.run(
-            ["mount", "-t", "tmpfs", "-o", size, "none", str(disk)], capture_output=True, check=False
-        )
-        if mount.returncode:
-            pytest.skip("only root may mount a file system")
-        yield disk
-        subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-@pytest.mark.parametrize("store_url", ["postgres"], indirect=True)
-def test_a_full_server_takes_no_part_of_a_batch_and_goes_on_when_there_is_room(
-    store_url: str, store: CompanionStore, small_disk: Path
-):
-    with psycopg.connect(store_url, autocommit=True) as connection:
-        connection.execute(f"CREATE TABLESPACE small LOCATION '{small_disk}'".encode())
-        connection.execute("ALTER TABLE lines SET TABLESPACE small")
-    board = PlainBoard(store)
-    try:
-        assert isinstance(fill(board), StoreFull)
-        assert whole(store, board)
-        subprocess.run(["mount", "-o", f"remount,size={DISK_MB * 8}m", str(small_disk)], check=True)
-        board.sync()
-        assert whole(store, board)
-        assert have(store, board) == board.logs["journal"].next - 1
-    finally:
-        with psycopg.connect(store_url, autocommit=True) as connection:
-            connection.execute("DROP TABLE lines")
-            connection.execute("DROP TABLESPACE small")
-
-
 # --- a database that cannot be used
 
 
@@ -141,37 +98,11 @@ def test_a_locked_file_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     store.close()
 
 
-def test_a_locked_device_is_reported(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr("engram_host.companion.store.postgres._OPTIONS", "-c lock_timeout=50ms")
-    with psycopg.connect(postgres.url, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE locked")
-    store = open_store(postgres.at("locked"))
-    board = PlainBoard(store)
-    board.sync()
-    with psycopg.connect(postgres.at("locked")) as other:
-        other.execute("SELECT * FROM devices FOR UPDATE")
-        with pytest.raises(StoreBusy, match="another process has locked"):
-            board.sync()
-    board.sync()
-    store.close()
-
-
 def test_a_damaged_file_is_reported(tmp_path: Path):
     path = tmp_path / "companion.db"
     path.write_bytes(b"no database" * 1000)
     with pytest.raises(StoreUnavailable, match="damaged, or no database"):
         CompanionStore(SqliteDatabase(path)).open()
-
-
-def test_a_place_where_no_file_can_be_made_is_reported(tmp_path: Path):
-    (tmp_path / "file").touch()
-    with pytest.raises(StoreUnavailable, match="cannot be made"):
-        CompanionStore(SqliteDatabase(tmp_path / "file" / "companion.db")).open()
-
-
-def test_a_server_that_is_not_there_is_reported():
-    with pytest.raises(StoreUnavailable, match="look whether it runs"):
-        open_store("postgresql://postgres@127.0.0.1:1/postgres")
 
 
 @in_one_case("url", ["mysql://there", "sqlite:///", "postgresql://there?no=such", "companion.db"])

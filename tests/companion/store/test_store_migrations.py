@@ -93,19 +93,6 @@ def test_while_another_worker_migrates_the_next_one_waits_for_longer_than_other_
     store.close()
 
 
-def test_who_waits_too_long_for_a_migration_ends_with_a_sentence(
-    store_url: str, impatient: None, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(database, "MIGRATION_SECONDS", 0.2)
-    store = choose_store(store_url)
-    with (
-        migrating(store_url),
-        pytest.raises(StoreUnavailable, match=r"locked for 0\.2 s, by another process that brings it"),
-    ):
-        store.open()
-    store.close()
-
-
 def test_a_newer_database_is_refused(open_store: Callable[[], CompanionStore], monkeypatch: pytest.MonkeyPatch):
     with monkeypatch.context() as newer:
         knows(newer, NEXT)

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from engram import log_line
-from engram_host.companion.errors import Refused, Stale, UnknownDevice
+from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.replica import SILENCE_SECONDS
-from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector
-from engram_host.time_zones import BoardZone
 from one_case import in_one_case
 from plain_board import PlainBoard, PlainLog
 
@@ -103,28 +102,6 @@ def test_a_name_is_not_kept_by_a_moment_that_is_still_to_come(store: CompanionSt
     assert store.boards.device("kitchen").board == "board-2"
 
 
-def test_a_hello_that_comes_twice_is_answered_twice(store: CompanionStore):
-    board = synced(store)
-    first = board.hello()
-    board.link -= 1
-    assert board.hello() == first
-
-
-def test_lines_that_left_the_board_before_they_were_copied_are_reported(store: CompanionStore):
-    board = PlainBoard(store)
-    board.logs["journal"].append(10)
-    board.logs["journal"].drop_oldest(6)
-    assert any("lines 1 to 6" in sentence for sentence in board.hello().events)
-
-
-def test_lines_that_left_the_board_stay_in_the_copy_when_a_span_without_them_comes(store: CompanionStore):
-    board = synced(store)
-    board.logs["journal"].drop_oldest(4)
-    board.hello()
-    board.send("journal", 0, 10)
-    assert sorted(present(store, board)) == list(range(1, 11))
-
-
 @pytest.mark.parametrize("log", LOGS)
 def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: CompanionStore, log: LogName):
     board = PlainBoard(store)
@@ -146,32 +123,6 @@ def test_oldest_lines_that_a_board_has_lost_outlast_a_compaction(store: Companio
     assert len(told) == (log == "records")
 
 
-def test_after_a_compaction_the_oldest_records_are_not_taken_for_lost(store: CompanionStore):
-    board = PlainBoard(store)
-    board.logs["records"].append(10)
-    board.sync()
-    board.logs["records"].compact({1, 2, 3, 4}, set())
-    board.logs["records"].drop_oldest(4)
-    board.sync()
-    assert store.boards.set_aside_lines(board.name) == []
-
-
-def test_a_span_that_begins_beyond_the_copy_is_answered_with_where_to_go_on(store: CompanionStore):
-    board = synced(store)
-    board.logs["journal"].append(5)
-    board.hello()
-    assert board.send("journal", 12, 15) == 10
-
-
-def test_a_span_that_partly_overlaps_the_copy_is_taken(store: CompanionStore):
-    board = synced(store)
-    board.logs["journal"].append(5)
-    board.hello()
-    assert board.send("journal", 7, 15) == 15
-    assert present(store, board) == board.logs["journal"].lines
-    assert not store.boards.set_aside_lines(board.name)
-
-
 def test_a_bad_batch_does_not_spoil_the_others(store: CompanionStore):
     boards = [synced(store, 3, name=f"board-{number}") for number in range(3)]
     for board in boards:
@@ -183,15 +134,6 @@ def test_a_bad_batch_does_not_spoil_the_others(store: CompanionStore):
     assert (first, third) == (5, 5)
     assert isinstance(second, Refused)
     assert store.boards.device("board-1").have["journal"] == 3
-
-
-def test_a_former_epoch_is_kept_and_not_among_the_changes(store: CompanionStore):
-    board = synced(store)
-    former = board.logs["journal"]
-    board.logs["journal"] = PlainLog()
-    board.sync()
-    assert present(store, board) == {}
-    assert dict(store.boards.lines(SeqRange(board.name, "journal", former.epoch, 0, 100))) == former.lines
 
 
 def test_vectors_of_an_epoch_that_is_back_come_again(store: CompanionStore):
@@ -209,40 +151,6 @@ def test_vectors_of_an_epoch_that_is_back_come_again(store: CompanionStore):
 
 def vector(seq: int) -> StoredVector:
     return StoredVector("journal", seq, seq.to_bytes(16), np.array([seq, 0.5, -1], np.float32))
-
-
-def test_a_vector_comes_back_as_it_was(store: CompanionStore):
-    board = synced(store)
-    store.vectors.put_vectors(board.name, IDENTITY, [vector(2)])
-    ((_, found),) = store.vectors.vectors(board.name, IDENTITY, 0)
-    assert found.vector.dtype == np.float32
-    assert np.array_equal(found.vector, vector(2).vector)
-    assert np.array_equal(
-        store.vectors.cached(IDENTITY, [vector(2).digest, b"x" * 16])[vector(2).digest], vector(2).vector
-    )
-
-
-def test_a_vector_of_a_line_that_changed_since_it_was_read_is_not_kept(store: CompanionStore):
-    board = synced(store)
-    seen = store.boards.device(board.name).version
-    board.logs["journal"].compact(set(), {4})
-    board.sync()
-    store.vectors.put_vectors(board.name, IDENTITY, [vector(4), vector(5), vector(99)], seen)
-    assert [one.seq for _, one in store.vectors.vectors(board.name, IDENTITY, 0)] == [5]
-
-
-def test_dropping_vectors_leaves_those_of_the_identity(store: CompanionStore):
-    board = synced(store)
-    other = Identity("other", 3, 1)
-    store.vectors.put_vectors(board.name, IDENTITY, [vector(1), vector(2)])
-    store.vectors.put_vectors(board.name, other, [vector(1)])
-    assert store.vectors.drop_vectors(other) == 2
-    assert len(store.vectors.vectors(board.name, other, 0)) == 1
-
-
-def test_a_name_that_was_never_here_is_unknown(store: CompanionStore):
-    with pytest.raises(UnknownDevice):
-        store.boards.device("nobody")
 
 
 def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
@@ -306,23 +214,6 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
     assert dict(store.boards.lines(span)) == {1: line}
 
 
-def test_lines_are_read_by_their_seqs_and_those_that_are_not_there_are_left_out(store: CompanionStore):
-    board = synced(store)
-    log = board.logs["journal"]
-    assert store.boards.lines_at(board.name, "journal", log.epoch, [7, 40, 3]) == {3: log.lines[3], 7: log.lines[7]}
-
-
-def test_a_board_has_the_time_zone_of_its_last_greeting(store: CompanionStore):
-    board, rule = synced(store), "CET-1CEST,M3.5.0,M10.5.0/3"
-    logs: dict[LogName, LogState] = {log: board.logs[log].state for log in LOGS}
-    for link, zone in enumerate((BoardZone(60, rule), BoardZone(-300)), board.link + 1):
-        store.replication.greet(
-            Hello(board.name, Sender(board.board, link, 1), zone.standard, logs, rule=zone.rule), board.now
-        )
-        row = store.boards.board_row(board.name)
-        assert store.boards.device(board.name).zone == zone and row and row.zone == zone
-
-
 def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStore):
     board = synced(store)
     assert board.n > 1
@@ -330,14 +221,6 @@ def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStor
     late = Hello(board.name, Sender(board.board, board.link + 1, 1), 60, {"journal": PlainLog().state})
     with pytest.raises(Stale):
         store.replication.greet(late, board.now)
-    assert len(present(store, board)) == 10
-
-
-def test_a_late_hello_is_passed_over_by_a_worker_whose_second_began_earlier(store: CompanionStore):
-    board = synced(store)
-    late = Hello(board.name, Sender(board.board, board.link, 1), 60, {"journal": PlainLog().state})
-    with pytest.raises(Stale):
-        store.replication.greet(late, board.now - 1)
     assert len(present(store, board)) == 10
 
 
@@ -351,34 +234,3 @@ def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store
         Hello(board.name, Sender(board.board, 0, 1), 60, {}), board.now + SILENCE_SECONDS
     ).events
     assert any("older or an empty one" in sentence for sentence in told)
-
-
-def test_rewrites_agreed_on_with_an_older_flash_are_not_trusted(store: CompanionStore):
-    board = synced(store)
-    board.link = -1
-    board.now += SILENCE_SECONDS
-    assert board.hello().logs["journal"].rewrites != board.logs["journal"].rewrites
-
-
-def test_a_board_that_went_back_and_compacted_as_often_is_compared(store: CompanionStore):
-    board = synced(store)
-    logs, _ = board.flash()
-    board.logs["journal"].append(5)
-    board.logs["journal"].compact({3}, set())
-    board.sync()
-    board.logs = logs
-    board.logs["journal"].compact({5}, set())
-    board.sync()
-    assert present(store, board) == board.logs["journal"].lines
-
-
-def test_an_epoch_that_is_back_gets_again_what_was_forgotten_in_another_one(store: CompanionStore):
-    board = synced(store)
-    flash = board.flash()
-    board.logs["journal"].epoch = PlainLog().epoch
-    board.sync()
-    board.logs["journal"].compact({4}, set())
-    board.sync()
-    board.logs = flash[0]
-    board.sync()
-    assert present(store, board) == board.logs["journal"].lines

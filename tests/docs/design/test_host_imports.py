@@ -14,7 +14,7 @@ from pages import ROOT, in_backticks, plain, read, rows, section
 PAGE = "docs/design/README.md"
 HOST = ROOT / "host" / "engram_host"
 COMPANION = "companion"
-WIRING = ("app", "companion/serving", "cli")
+WIRING = ("companion/serving", "cli")
 """They wire all others together, so they may import everything."""
 
 OWN_LAYERS = ("app", "personal", "search_service")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from engram_host.companion.lockfile import publish_addresses
-from engram_host.companion.serving.running import RunningCompanion, start
+from engram_host.companion.serving import RunningCompanion, start
 
 FLAGS = {("http", "port"): 0, ("embedding", "provider"): "none"}
 SECONDS = 60.0

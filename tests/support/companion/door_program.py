@@ -5,10 +5,10 @@ import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from engram_host.companion.conversations.mqtt_door import LEASE, MqttDoor
+from engram_host.companion.conversations.mqtt_door import MqttDoor
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
@@ -45,7 +45,7 @@ class Program:
             conversations=self.conversations,
             people=self.people,
             supervisor=self.supervisor,
-            lease=Lease(LEASE),
+            lease=Lease("door"),
         )
 
     def resume(self) -> None:

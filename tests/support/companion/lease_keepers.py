@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import AsyncIterator
 
-from engram_host.companion.processes.leases import LeaseKeeper
+from engram_host.companion.processes import LeaseKeeper
 from engram_host.companion.store import choose_store
 from engram_host.companion.supervisor import Supervisor
 

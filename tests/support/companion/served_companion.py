@@ -11,7 +11,7 @@ import httpx
 
 from embedding_service import KEY, MODEL, EmbeddingService
 from engram.link import messages
-from engram_host.companion.serving.running import RunningCompanion, start
+from engram_host.companion.serving import RunningCompanion, start
 from failing_network import FakeServer
 from markdown_folders import write
 from sending import Sent

@@ -30,7 +30,7 @@ _MOST_BYTES = 1 << 17
 
 _LOADED = (
     "engram_host.cli.commands",
-    "engram_host.companion.serving.running",
+    "engram_host.companion.serving",
     "engram_host.companion.store.sqlite",
     # What the libraries load when they begin their work:
     "encodings.idna",

@@ -14,7 +14,7 @@ import httpx
 
 import chip
 from driving import Home, talking
-from engram_host.companion.serving.running import start
+from engram_host.companion.serving import start
 from postgres_process import binaries
 
 DATA = Path(__file__).resolve().parents[2] / "data"

@@ -10,14 +10,13 @@ from engram_host.companion.alerts.watch import AlertSources, AlertWatch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.supervisor import BackgroundTask, Supervisor, wait_for_event
 
 _log = logging.getLogger("engram.alerts")
 
 TASK = "alerts"
-LEASE = "alerts"  # lease of the process that sends alerts
 LOOK_SECONDS = 15.0  # seconds between two checks; wake() triggers the next
 MOST_OF_SUBJECT = 10  # alerts of one subject within the cool-down
 

@@ -12,7 +12,6 @@ from starlette.types import Scope
 
 from engram.errors import EngramError, NotFound
 from engram_host import __version__
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.boards import add_board_routes
 from engram_host.companion.api.chat import add_chat_routes
 from engram_host.companion.api.copies import add_copy_routes
@@ -24,35 +23,14 @@ from engram_host.companion.api.memories import add_memory_routes
 from engram_host.companion.api.people import add_people_routes
 from engram_host.companion.api.search import add_search_routes
 from engram_host.companion.api.senses import add_sense_routes
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.identity import STRANGER, ApiCaller
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
-from engram_host.companion.errors import (
-    CompanionError,
-    NoSuchFile,
-    StoreUnavailable,
-    TooManyWaiting,
-    UnknownConversation,
-    UnknownDevice,
-    UnknownEntry,
-    UnknownImport,
-    UnknownMedia,
-    UnknownSense,
-)
+from engram_host.companion.errors import CompanionError, Missing, StoreUnavailable, TooManyWaiting
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of
 
 _MOST_PROBLEMS = 5
 _RETRY_SECONDS = "15"
-
-_MISSING = (
-    NotFound,
-    NoSuchFile,
-    UnknownConversation,
-    UnknownDevice,
-    UnknownEntry,
-    UnknownImport,
-    UnknownMedia,
-    UnknownSense,
-)
 
 
 class ErrorResponse(BaseModel):
@@ -80,7 +58,7 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 def make_app(
-    companion: Backend,
+    companion: CompanionApp,
     more: Sequence[APIRouter] = (),
     refuse_otherwise: Callable[[MakeRefusal], MakeRefusal] = lambda refusal: refusal,
 ) -> FastAPI:
@@ -116,7 +94,7 @@ def make_app(
 
 
 def status_of(problem: Exception) -> int:
-    if isinstance(problem, _MISSING):
+    if isinstance(problem, (NotFound, Missing)):
         return 404
     if isinstance(problem, TooManyWaiting):
         return 429

@@ -8,7 +8,7 @@ from fastapi import FastAPI, Path, Query, Request
 from pydantic import BaseModel, Field
 
 from engram_host.companion.api.copies import DeviceName
-from engram_host.companion.board_settings.service import BoardSettings, BoardSettingsService
+from engram_host.companion.board_settings import BoardSettings, BoardSettingsService
 from engram_host.companion.overview.journal import TURNS_AT_ONCE, Day, Days
 from engram_host.companion.overview.service import (
     DAYS,

@@ -12,7 +12,7 @@ from starlette.types import Receive, Scope, Send
 
 from engram import log_line
 from engram.link import messages
-from engram_host.companion.api.backend import Backend
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry, export_lines
 from engram_host.companion.memories.types import EntryHistory
@@ -61,7 +61,7 @@ class AsideLine(LogLine):
     epoch: int
 
 
-def add_copy_routes(app: FastAPI, companion: Backend) -> None:
+def add_copy_routes(app: FastAPI, companion: CompanionApp) -> None:
     boards, room = companion.boards, asyncio.Semaphore(MOST_AT_ONCE)
     _add_line_routes(app, boards)
     _add_export_route(app, boards, room)

@@ -9,11 +9,11 @@ from pydantic import BaseModel, Field
 
 from engram import log_line
 from engram_host import __version__
-from engram_host.companion.api.backend import Backend
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires, shown_token
 from engram_host.companion.bridges.runner import BridgeStatus
+from engram_host.companion.diagnosis import Finding
 from engram_host.companion.diagnosis.checks import check_companion
-from engram_host.companion.diagnosis.findings import Finding
 from engram_host.companion.supervisor import TaskStatus
 from engram_host.companion.types import AuditEntry
 
@@ -37,7 +37,7 @@ class Health(BaseModel):
     bridges: list[BridgeStatus] | None = None
 
 
-def add_health_routes(app: FastAPI, companion: Backend) -> None:
+def add_health_routes(app: FastAPI, companion: CompanionApp) -> None:
     @app.get(
         "/v1/alive",
         response_class=Response,
@@ -63,7 +63,7 @@ def add_health_routes(app: FastAPI, companion: Backend) -> None:
         shown = Health(status="down" if look.down else "degraded" if problems else "well")
         if companion.access.may_use_all(caller):
             shown.problem, shown.problems = look.down or None, problems
-            shown.store, shown.mqtt = companion.store_name, companion.mqtt_name
+            shown.store, shown.mqtt = companion.store.database.name, companion.mqtt_name
             shown.meaning, shown.lines = companion.embedding.status_line(), companion.replication.lines
             shown.tasks, shown.bridges = companion.supervisor.statuses(), companion.bridges.statuses()
         elif look.down:
@@ -73,7 +73,7 @@ def add_health_routes(app: FastAPI, companion: Backend) -> None:
     _add_operator_routes(app, companion)
 
 
-def _add_operator_routes(app: FastAPI, companion: Backend) -> None:
+def _add_operator_routes(app: FastAPI, companion: CompanionApp) -> None:
     @app.get(
         "/metrics",
         response_class=Response,

@@ -7,7 +7,7 @@ from starlette.exceptions import HTTPException
 
 from engram.memory import access
 from engram.memory.access import Caller
-from engram_host.companion.api.backend import Backend
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderState
 from engram_host.companion.search.request import SearchRequest, SearchResult
@@ -18,7 +18,7 @@ Group = Annotated[bool, Query(description="whether others read along: then only 
 Workspace = Annotated[str, Query(max_length=64, description="the workspace that they are in")]
 
 
-def add_search_routes(app: FastAPI, companion: Backend) -> None:
+def add_search_routes(app: FastAPI, companion: CompanionApp) -> None:
     @app.post("/v1/search", openapi_extra=requires(Role.DEVICE, reads=True))
     async def search(request: SearchRequest, caller: RequestCaller) -> SearchResult:
         """Find what boards remember and have noted, and what stands in Markdown folders, by words and by meaning.

@@ -3,8 +3,8 @@
 import asyncio
 import logging
 import time
-from collections import OrderedDict
 
+from engram_host.bounded import BoundedDict
 from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.tokens import AuditTable
@@ -23,7 +23,7 @@ ALLOWED, REFUSED = "allowed", "refused"
 class AuditLog:
     def __init__(self, store: AuditTable):
         self._store = store
-        self._noted: OrderedDict[tuple[str, ...], float] = OrderedDict()
+        self._noted: BoundedDict[tuple[str, ...], float] = BoundedDict(MOST_REMEMBERED)
 
     async def note(self, caller: ApiCaller, action: str, outcome: str, address: str) -> None:
         """Store an entry durably; a full disk only causes a log line."""
@@ -37,6 +37,3 @@ class AuditLog:
             _log.warning("not in the audit log: %s, %s, %s, from %s: %s", *key, problem)
             return
         self._noted[key] = time.monotonic() + EQUAL_SECONDS
-        self._noted.move_to_end(key)
-        while len(self._noted) > MOST_REMEMBERED:
-            self._noted.popitem(last=False)

@@ -3,9 +3,9 @@
 import asyncio
 import hmac
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 
+from engram_host.bounded import BoundedDict
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, OPERATOR_NAME, token_digest
 from engram_host.companion.store.tokens import TokenTable
 
@@ -40,7 +40,7 @@ class CallerLookup:
     def __init__(self, tokens: TokenTable, operator: str):
         self._tokens = tokens
         self.operator = token_digest(operator)
-        self._kept: OrderedDict[bytes, tuple[float, ApiCaller]] = OrderedDict()
+        self._kept: BoundedDict[bytes, tuple[float, ApiCaller]] = BoundedDict(MOST_KEPT)
 
     async def by_token(self, token: str) -> ApiCaller:
         """Return a token's caller, or STRANGER. Raise StoreUnavailable."""
@@ -53,9 +53,6 @@ class CallerLookup:
         if until <= time.monotonic():
             caller = await asyncio.to_thread(self._look_up, digest)
             self._kept[digest] = (time.monotonic() + SECONDS_KEPT, caller)
-            self._kept.move_to_end(digest)
-            while len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
         return caller
 
     def _look_up(self, digest: bytes) -> ApiCaller:

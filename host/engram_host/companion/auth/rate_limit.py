@@ -4,8 +4,9 @@ import asyncio
 import ipaddress
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable
+
+from engram_host.bounded import BoundedDict
 
 MOST_NAMES = 8192
 
@@ -17,7 +18,7 @@ class RateLimiter:
         self._a_second = a_second
         self._at_once = at_once
         self._clock = clock
-        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+        self._buckets: BoundedDict[str, tuple[float, float]] = BoundedDict(MOST_NAMES)
 
     def wait_seconds(self, name: str) -> float:
         """Count a request; return 0.0, or the seconds until one is allowed."""
@@ -28,9 +29,6 @@ class RateLimiter:
         left = min(self._at_once, left + max(0.0, now - since) * self._a_second)
         wait = max(0.0, (1.0 - left) / self._a_second)
         self._buckets[name] = (left if wait else left - 1.0, now)
-        self._buckets.move_to_end(name)
-        if len(self._buckets) > MOST_NAMES:
-            self._buckets.popitem(last=False)
         return wait
 
 

@@ -7,18 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast, get_args
 
 from engram import text
-from engram.link import messages
 from engram_host.companion.errors import Refused
-from engram_host.companion.replication.messages import (
-    ConversationHead,
-    Head,
-    ListenHead,
-    PushHead,
-    ReplyHead,
-)
+from engram_host.companion.replication.messages import Head, answer_to, sender_of
 from engram_host.companion.store.conversations.table import ConversationTable, Reply
 from engram_host.companion.supervisor import Wakers, wait_for_event
-from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said, Sender
+from engram_host.companion.types import Conversation, ConversationLimits, PieceKind, Said
 
 MOST_LISTENING = 768
 
@@ -70,7 +63,7 @@ class BoardSide:
         for listener in self._listeners.values():
             listener.end()
 
-    async def answer(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
+    async def answer(self, device: str, head: Head, body: bytes) -> list[bytes]:
         if not head["mid"].isprintable():
             raise Refused(_NO_ID)
         if head["op"] == "listen":
@@ -81,7 +74,7 @@ class BoardSide:
 
     # --- offers to boards
 
-    async def _listen(self, device: str, head: ListenHead) -> list[bytes]:
+    async def _listen(self, device: str, head: Head) -> list[bytes]:
         listener = _Listener(head["link"], head["n"])
         if former := self._listeners.get(device):
             if (former.link, former.n) > (listener.link, listener.n):
@@ -96,7 +89,7 @@ class BoardSide:
             if self._listeners.get(device) is listener:
                 del self._listeners[device]
 
-    async def _wait(self, device: str, head: ListenHead, listener: _Listener) -> list[bytes]:
+    async def _wait(self, device: str, head: Head, listener: _Listener) -> list[bytes]:
         until = time.monotonic() + head["wait"]
         while not listener.is_over:
             if answers := await self._offer(device, head):
@@ -107,31 +100,31 @@ class BoardSide:
             await wait_for_event(listener.wake, left)
         return [_quiet(head)]
 
-    async def _offer(self, device: str, head: ListenHead) -> list[bytes]:
-        sender, now = _sender(head), int(time.time())
+    async def _offer(self, device: str, head: Head) -> list[bytes]:
+        sender, now = sender_of(head), int(time.time())
         if mid := head["mid"]:
             stops = await asyncio.to_thread(self._store.mark_taken, sender, device, mid, head["turn"], now)
             self._changed.wake((device, mid))
-            return [_answer("cancel", head, mid=mid)] if stops else []
+            return [answer_to(head, "cancel", mid=mid)] if stops else []
         found = await asyncio.to_thread(self._store.next_message, sender, device, now)
         return [say(head, found)] if found else []
 
     # --- messages from boards
 
-    async def _take_reply(self, device: str, head: ReplyHead, body: bytes) -> bytes:
+    async def _take_reply(self, device: str, head: Head, body: bytes) -> bytes:
         pieces, turn = _parse_items(body)
         reply = Reply(head["offer"], head["k"], pieces, turn is not None, turn or "")
         stops = await asyncio.to_thread(
-            self._store.add_reply, _sender(head), device, head["mid"], reply, self._limits, int(time.time())
+            self._store.add_reply, sender_of(head), device, head["mid"], reply, self._limits, int(time.time())
         )
         self._changed.wake((device, head["mid"]))
-        return _answer("received", head, cancel=stops)
+        return answer_to(head, "received", cancel=stops)
 
-    async def _take_push(self, device: str, head: PushHead) -> bytes:
+    async def _take_push(self, device: str, head: Head) -> bytes:
         said = Said(head["mid"], "", storable(head["text"]), storable(head["room"]))
-        await asyncio.to_thread(self._store.add_push, _sender(head), device, said, int(time.time()))
+        await asyncio.to_thread(self._store.add_push, sender_of(head), device, said, int(time.time()))
         self._changed.wake(PUSHED)
-        return _answer("received", head, cancel=False)
+        return answer_to(head, "received", cancel=False)
 
 
 def say(head: Head, found: Conversation) -> bytes:
@@ -148,7 +141,7 @@ def say(head: Head, found: Conversation) -> bytes:
         "quoted": said.quoted,
         "edits": said.edits,
     }
-    return _answer("say", head, **fields) + said.text.encode()
+    return answer_to(head, "say", **fields) + said.text.encode()
 
 
 def _parse_items(body: bytes) -> tuple[list[tuple[PieceKind, str]], str | None]:
@@ -173,13 +166,5 @@ def storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _sender(head: Head) -> Sender:
-    return Sender(head["board"], head["link"], head["n"])
-
-
 def _quiet(head: Head, again: int = 0) -> bytes:
-    return _answer("quiet", head, again=again)
-
-
-def _answer(op: str, head: Head, **fields: Any) -> bytes:
-    return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+    return answer_to(head, "quiet", again=again)

@@ -16,7 +16,7 @@ from engram_host.companion.bridges.texts import separate
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.errors import StoreUnavailable, UnknownConversation
-from engram_host.companion.replication.messages import ConversationHead
+from engram_host.companion.replication.messages import Head
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.conversations.table import ConversationTable
@@ -114,7 +114,7 @@ class ConversationService(BackgroundPart):
         self.release()
         await super().stop()
 
-    async def answer_board(self, device: str, head: ConversationHead, body: bytes) -> list[bytes]:
+    async def answer_board(self, device: str, head: Head, body: bytes) -> list[bytes]:
         return await self._board_side.answer(device, head, body)
 
     # --- for people

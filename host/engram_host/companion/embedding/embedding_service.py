@@ -12,7 +12,7 @@ from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, F
 from engram_host.companion.embedding.indexer import EmbeddingIndexer, read_index
 from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.boards.table import BoardTable

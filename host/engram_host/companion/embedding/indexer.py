@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import VectorTable
@@ -42,8 +42,6 @@ _PROBE = "ready"
 
 _INDEX = "embedding.index"
 _POSITION = "embedding.position."
-LEASE = "embedding"
-"""Lease of the process that keeps the index."""
 
 _MOST_GAPS = 32
 """Limit of a board's gaps; beyond it the two oldest are joined."""
@@ -156,7 +154,7 @@ class EmbeddingIndexer:
         self._key_version = key_version
         self._failed = failed
         self._awake = asyncio.Event()
-        self._lease = lease or Lease(LEASE)
+        self._lease = lease or Lease("embedding")
         self._lease.on_change = self._awake.set
         self.identity: Identity | None = None
         """Identity of the vectors for searches; None while searches use words only."""

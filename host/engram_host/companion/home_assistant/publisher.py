@@ -12,7 +12,7 @@ from typing import Protocol
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
-from engram_host.companion.processes.leases import Lease
+from engram_host.companion.processes import Lease
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.values import ValueTable
@@ -21,7 +21,6 @@ from engram_host.companion.supervisor import BackgroundTask, Supervisor
 _log = logging.getLogger("engram.home_assistant")
 
 LOOK_SECONDS = 5.0  # interval of checks for changes
-LEASE = "home assistant"  # lease of the process that publishes
 MOST_TOPICS = 20_000  # limit of topics, four per sense; the rest is left out and logged
 _TOPICS = "home_assistant.topics"  # note with the published topics
 

@@ -28,7 +28,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.imports.files import ImportFiles, ImportLine, ImportStatus
 from engram_host.companion.imports.preview import preview_import
-from engram_host.companion.processes.leases import Lease, LeasedPart
+from engram_host.companion.processes import Lease, LeasedPart
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.supervisor import Supervisor
@@ -52,7 +52,6 @@ KEPT_SECONDS = 7 * 86400
 PREVIEW_SECONDS = 86400  # lifetime of an import after its last change, and of one never started
 LOOK_SECONDS = 1.0  # interval of checks for a cancellation by another companion on the folder
 _SCAN_SECONDS = 5.0  # interval of checks for imports started by another companion
-LEASE = "imports"
 _AGAIN_SECONDS = 5.0
 
 # States of an unanswered message; "" before the first.

@@ -64,7 +64,7 @@ class MemoryBrowser:
             return EntryHistory(**vars(found.entry), device=device, versions=found.versions[::-1])
         entry = (await self.entries(device, [entry_id])).get(entry_id)
         if entry is None:
-            raise UnknownEntry(entry_id, "not_copied", board=device)
+            raise UnknownEntry(entry_id, board=device)
         return EntryHistory(**vars(entry), device=device, versions=(entry.line,))
 
     async def ids_of_turns(self, device: str, turns: Iterable[str]) -> dict[str, list[str]]:
@@ -106,11 +106,11 @@ class MemoryBrowser:
             state = index.entry_state("records", number)
             successors = index.successors(number)
         if state is None or state.state == FORGOTTEN:
-            raise UnknownEntry(entry_id, "not_copied", board=name)
+            raise UnknownEntry(entry_id, board=name)
         versions, has_more = self._versions(index, device, state)
         latest = versions[0] if versions else {}
         if not latest:
-            raise UnknownEntry(entry_id, "not_copied", board=name)
+            raise UnknownEntry(entry_id, board=name)
         entry = ReadEntry(entry_id, _state_name(state, latest, archived, int(self._clock())), latest)
         replaced = tuple(f"m{other}" for other in successors) if entry.state == "superseded" else ()
         turns = self._source_turns(index, device, latest)

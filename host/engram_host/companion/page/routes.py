@@ -7,7 +7,7 @@ from fastapi.responses import RedirectResponse
 from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
-from engram_host.companion.api.backend import Backend
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
 from engram_host.companion.page.page import STATIC, Page, wants_page
 from engram_host.companion.page.views.boards import add_board_views
@@ -27,7 +27,7 @@ _PROGRAMS = ("/v1/", "/gateway/", "/metrics", "/openapi.json")
 _KEPT = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
 
 
-def make_page_routers(page: Page, companion: Backend) -> list[APIRouter]:
+def make_page_routers(page: Page, companion: CompanionApp) -> list[APIRouter]:
     views = page.router()
     add_board_views(views, page, companion)
     add_chat_views(views, page, companion)

@@ -1,193 +1,21 @@
-"""Messages of boards as types.
-
-engram.link.messages checks the heads of messages, so their fields exist.
-tests/companion/replication/test_message_headers.py compares the fields with the tables of the firmware.
+"""Messages of boards: their heads, batches of lines, and answers with a body, none longer than a board accepts.
 
 A board sends its version of the messages in `hello`; another version is refused, with a sentence on which side to update.
 """
 
-from typing import Any, Literal, TypedDict, cast
+from collections.abc import Iterable, Mapping
+from typing import Any
 
-from engram import log_line
+from engram import log_line, text
 from engram.errors import ArgumentError
 from engram.link import messages
 from engram_host.companion.errors import Refused
-from engram_host.companion.types import LOGS, LogName
+from engram_host.companion.search.request import Hit
+from engram_host.companion.types import LOGS, LineBatch, Sender, SeqRange
 from engram_host.time_zones import is_rule
 
-# --- heads
-
-
-class Head(TypedDict):
-    board: str
-    link: int
-    n: int
-
-
-class HelloHead(Head):
-    """Begins a connection; has (epoch, oldest, next, rewrites) of each log."""
-
-    op: Literal["hello"]
-    version: int
-    zone: int
-    records: list[int]
-    journal: list[int]
-    relied: int
-    rule: str
-
-
-class SpanHead(Head):
-    """Is about the lines of a log after one seq up to another."""
-
-    log: LogName
-    epoch: int
-    after: int
-    to: int
-    count: int
-
-
-class LinesHead(SpanHead):
-    op: Literal["lines"]
-
-
-class CheckHead(SpanHead):
-    op: Literal["check"]
-    digest: str
-
-
-class AgreedHead(Head):
-    op: Literal["agreed"]
-    log: LogName
-    epoch: int
-    rewrites: int
-
-
-class KeepHead(Head):
-    """Asks the companion to keep lines for good."""
-
-    op: Literal["keep"]
-    log: LogName
-    epoch: int
-    seqs: list[int]
-    digest: str
-
-
-class HoldsHead(Head):
-    """Range of numbers of the memories in the board's archive."""
-
-    op: Literal["holds"]
-    epoch: int
-    first: int
-    last: int
-
-
-class CallerHead(Head):
-    principal: str
-    group: bool
-    workspace: str
-
-
-class NotesHead(Head):
-    """Notes in a span of names: (file, bytes, digest), or without bytes the reason."""
-
-    op: Literal["notes"]
-    epoch: int
-    after: str
-    to: str
-    files: list[Any]
-
-
-class NoteHead(Head):
-    op: Literal["note"]
-    epoch: int
-    file: str
-    digest: str
-
-
-class GetHead(CallerHead):
-    op: Literal["get"]
-    id: str
-
-
-class SearchHead(CallerHead):
-    op: Literal["search"]
-    query: str
-    limit: int
-    tags: list[str]
-    since: int
-    until: int
-    folders: bool
-
-
-class FileHead(CallerHead):
-    """Request of lines of a Markdown file, or of a note that has left the board."""
-
-    op: Literal["file"]
-    path: str
-    first: int
-    count: int
-
-
-class ListenHead(Head):
-    """Request of the next message; `mid` is in progress ("" for none), `turn` its id on flash."""
-
-    op: Literal["listen"]
-    wait: int
-    mid: str
-    turn: str
-
-
-class ReplyHead(Head):
-    """Part of an answer to an offered message; its body has items (kind, text)."""
-
-    op: Literal["reply"]
-    mid: str
-    offer: int
-    k: int
-
-
-class PushHead(Head):
-    op: Literal["push"]
-    mid: str
-    room: str
-    text: str
-
-
-class StatusHead(Head):
-    """Status of the board; items are (name, value)."""
-
-    op: Literal["status"]
-    items: list[Any]
-
-
-class SensesHead(Head):
-    """List of senses (number, name, unit, decimals, made); `shared` are visible to all."""
-
-    op: Literal["senses"]
-    epoch: int
-    next: int
-    whole: bool
-    items: list[Any]
-    shared: list[int]
-
-
-class ReadingsHead(Head):
-    """Message with a block of a ring of readings as its body."""
-
-    op: Literal["readings"]
-    epoch: int
-    level: int
-    seq: int
-
-
-StateHead = NotesHead | NoteHead | StatusHead | SensesHead | ReadingsHead
-
-ConversationHead = ListenHead | ReplyHead | PushHead
-
-ReplicationHead = HelloHead | LinesHead | CheckHead | AgreedHead | KeepHead | HoldsHead | StateHead
-
-BoardHead = ReplicationHead | GetHead | SearchHead | FileHead | ConversationHead
-
+Head = Mapping[str, Any]
+"""The fields of a message's head: engram.link.messages has their table, and checks them."""
 
 UPDATE_SECONDS = 3600
 """Retry time in seconds after a wrong version, which a person has to update."""
@@ -211,13 +39,12 @@ class UnknownMessage(Refused):
         self.op = op
 
 
-def decode(data: bytes) -> tuple[BoardHead, memoryview]:
+def decode(data: bytes) -> tuple[Head, memoryview]:
     """Decode a message and its body; raises BadMessage if damaged, UnknownMessage if unknown."""
     try:
-        head, body = messages.decode(data, messages.FROM_BOARD)
+        return messages.decode(data, messages.FROM_BOARD)
     except messages.BadMessage as problem:
         raise _unknown(data, problem) from None
-    return cast(BoardHead, head), body
 
 
 def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
@@ -232,10 +59,10 @@ def _unknown(data: bytes, problem: messages.BadMessage) -> Exception:
     version = head.get("version")
     if type(version) is int and version != messages.VERSION:
         why = _other_version(version)
-    return UnknownMessage(cast(Head, head), str(head.get("op"))[:20], why)
+    return UnknownMessage(head, str(head.get("op"))[:20], why)
 
 
-def check_version(head: HelloHead) -> None:
+def check_version(head: Head) -> None:
     """Raise Refused for a `hello` of another version."""
     if head["version"] != messages.VERSION:
         raise Refused(_other_version(head["version"]), UPDATE_SECONDS)
@@ -246,7 +73,7 @@ def _other_version(version: int) -> str:
     return f"the board speaks version {version} of the messages, the companion {messages.VERSION}: {update}"
 
 
-def check_states(head: HelloHead) -> None:
+def check_states(head: Head) -> None:
     """Raise Refused for a `hello` with impossible numbers or time zone."""
     for log in LOGS:
         epoch, oldest, following, rewrites = head[log]
@@ -259,3 +86,99 @@ def check_states(head: HelloHead) -> None:
     if head["rule"] and not is_rule(head["rule"]):
         why = f"the board's time zone is by a rule that the companion does not know: {UPDATE_COMPANION}"
         raise Refused(why, UPDATE_SECONDS)
+
+
+def sender_of(head: Head) -> Sender:
+    return Sender(head["board"], head["link"], head["n"])
+
+
+def answer_to(head: Head, op: str, **fields: Any) -> bytes:
+    return messages.encode(op, head["board"], head["link"], head["n"], **fields)
+
+
+# --- lines: all are checked before any is stored
+
+
+def read_span(device: str, head: Head) -> SeqRange:
+    """Return the span of a message; raises Refused."""
+    if head["after"] > head["to"]:
+        raise Refused("a message ends before it begins: the board's firmware is at fault.")
+    return SeqRange(device, head["log"], head["epoch"], head["after"], head["to"])
+
+
+def read_batch(device: str, sender: Sender, head: Head, body: memoryview) -> LineBatch:
+    """Return a batch of checked lines; raises Refused if one is damaged or not of the span."""
+    span = read_span(device, head)
+    try:
+        lines = list(_numbered(span, _lines(body)))
+    except messages.BadMessage as damage:
+        raise Refused(str(damage), DAMAGED_SECONDS) from None
+    if len(lines) != head["count"]:
+        raise Refused(
+            f"the number of lines in a message ({len(lines)}) is not the one in its head ({head['count']}).",
+            DAMAGED_SECONDS,
+        )
+    return LineBatch(sender, span, lines)
+
+
+def _lines(body: memoryview) -> Iterable[memoryview]:
+    data = bytes(body)
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start) + 1
+        line = body[start:end]
+        if not end or not log_line.check(line):
+            raise messages.BadMessage(f"a line at byte {start} is damaged.")
+        yield line
+        start = end
+
+
+def _numbered(span: SeqRange, lines: Iterable[memoryview]) -> Iterable[tuple[int, bytes]]:
+    last = span.after
+    for line in lines:
+        try:
+            seq = log_line.decode(line).get("seq")
+        except ValueError as error:
+            raise Refused(f"a line after seq {last} cannot be read: {error}.", DAMAGED_SECONDS) from None
+        if type(seq) is not int or not last < seq <= span.to:
+            raise Refused(f"the seqs of a message do not rise within its span, after {last}.", DAMAGED_SECONDS)
+        last = seq
+        yield seq, bytes(line)
+
+
+# --- answers to searches
+
+
+_THOUSAND = 1000
+_HEAD_BYTES = 4096
+_NOTE_LONGEST = 300
+_WHO_LONGEST = 32
+_TEXT_LONGEST = 1000
+
+
+def line_answer(head: Head, line: bytes) -> bytes:
+    return answer_to(head, "got") + line
+
+
+def hits_answer(head: Head, hits: Iterable[Hit], note: str, confidence: float) -> bytes:
+    """Return the answer to a search, with as many hits as fit; `confidence` is 0 to 1."""
+    items: list[list[Any]] = []
+    sure: list[int] = []
+    room = messages.ANSWER_BYTES - _HEAD_BYTES
+    for hit in hits:
+        item = _item(hit)
+        room -= len(text.dumps(item).encode()) + 1
+        if room < 0:
+            break
+        items.append(item)
+        sure.append(round(hit.confidence * _THOUSAND))
+    fields = {"note": note[:_NOTE_LONGEST], "confidence": round(confidence * _THOUSAND), "sure": sure}
+    return answer_to(head, "found", **fields) + text.dumps(items).encode()
+
+
+def _item(hit: Hit) -> list[Any]:
+    """Return a hit for a board: with its text only if the board no longer has it."""
+    score = round(hit.score * _THOUSAND)
+    if hit.is_on_board and not hit.citation:
+        return [hit.id, score]
+    return [hit.id, score, hit.at, text.cut(hit.who, _WHO_LONGEST), text.cut(hit.text, _TEXT_LONGEST)]

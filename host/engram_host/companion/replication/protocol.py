@@ -10,31 +10,27 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from engram.link import messages
 from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
 from engram_host.companion.metrics import Metrics
-from engram_host.companion.replication import note_messages, sense_messages, status_messages
-from engram_host.companion.replication.admission import Admission
-from engram_host.companion.replication.line_messages import read_batch, read_span
 from engram_host.companion.replication.messages import (
-    BoardHead,
-    ConversationHead,
-    FileHead,
-    GetHead,
     Head,
-    HelloHead,
-    KeepHead,
-    ReplicationHead,
-    SearchHead,
-    StateHead,
     UnknownMessage,
+    answer_to,
     check_states,
     check_version,
+    decode,
+    read_batch,
+    read_span,
+    sender_of,
 )
-from engram_host.companion.replication.messages import (
-    decode as decode_any_version,
+from engram_host.companion.replication.state_messages import (
+    check_note,
+    read_block,
+    read_list,
+    read_note_span,
+    read_status,
 )
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.replica import NO_QUOTA, ReplicationTable
@@ -77,6 +73,47 @@ LONGEST_PAUSE = 1.0
 _FAULT = "the companion has a fault and could not take the lines: see what it logged."
 _BROKEN_OFF = "the companion was interrupted before the lines were on disk."
 _TOLD_LONGEST = 1000
+
+
+FIRST_GUESS = 0.002
+"""Seconds that a hello takes, until the first ones are measured."""
+
+_SHARE = 0.1
+"""Weight of the newest hello in their mean."""
+
+
+class Admission:
+    """A queue whose members all get their turn in time; those that would wait too long are refused at once.
+
+    After an outage all boards return together, and each repeats a message without a timely answer: otherwise all would wait
+    too long, and every answer would be late.
+    """
+
+    def __init__(self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic):
+        """At most `most` wait, and none longer than about `seconds`."""
+        self._seconds = seconds
+        self._most = most
+        self._clock = clock
+        self._each = FIRST_GUESS
+        self._waiting = 0
+        self._last = 0.0
+
+    def enter(self) -> bool:
+        """Return True if one more may wait; leave() has to follow then."""
+        now = self._clock()
+        if not self._waiting:
+            self._last = now
+        is_stuck = now - self._last > self._seconds
+        if is_stuck or self._waiting >= self._most or self._waiting * self._each > self._seconds:
+            return False
+        self._waiting += 1
+        return True
+
+    def leave(self) -> None:
+        now = self._clock()
+        self._each += _SHARE * (now - self._last - self._each)
+        self._last = now
+        self._waiting -= 1
 
 
 class _Busy(Refused):
@@ -141,10 +178,9 @@ class Replication:
         while not self._waiting.empty():
             _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
-    async def answer(self, device: str, head: ReplicationHead, body: memoryview) -> bytes:
-        sender = Sender(head["board"], head["link"], head["n"])
+    async def answer(self, device: str, head: Head, body: memoryview) -> bytes:
         try:
-            return await self._answer(device, sender, head, body)
+            return await self._answer(device, sender_of(head), head, body)
         except Stale as late:
             _log.info("%s: %s", device, late)
             return b""
@@ -157,9 +193,9 @@ class Replication:
         repeat = "busy" if isinstance(problem, _Busy) else f"{device} {op}"
         _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": repeat})
         why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
-        return _answer("refused", head, why=why[:_TOLD_LONGEST], again=again)
+        return answer_to(head, "refused", why=why[:_TOLD_LONGEST], again=again)
 
-    async def _answer(self, device: str, sender: Sender, head: ReplicationHead, body: memoryview) -> bytes:
+    async def _answer(self, device: str, sender: Sender, head: Head, body: memoryview) -> bytes:
         match head["op"]:
             case "hello":
                 return await self._greet(device, sender, head)
@@ -169,44 +205,50 @@ class Replication:
                 self.lines += len(batch.lines)
                 self._metrics.lines.inc(len(batch.lines))
                 self._taken()
-                return _answer("have", head, log=batch.span.log, epoch=batch.span.epoch, have=have)
+                return answer_to(head, "have", log=batch.span.log, epoch=batch.span.epoch, have=have)
             case "check":
                 span = read_span(device, head)
                 same = await asyncio.to_thread(self._replication.is_same, sender, span, head["count"], head["digest"])
-                return _answer("same" if same else "differs", head)
+                return answer_to(head, "same" if same else "differs")
             case "agreed":
                 log, epoch, rewrites = head["log"], head["epoch"], head["rewrites"]
                 await asyncio.to_thread(self._replication.mark_agreed, sender, device, log, epoch, rewrites)
-                return _answer("same", head)
+                return answer_to(head, "same")
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
                 held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(self._clock())
                 count = await asyncio.to_thread(self._replication.resolve_archive, *held)
                 self._taken()
-                return _answer("kept", head, count=count)
+                return answer_to(head, "kept", count=count)
             case _:
-                return await self._keep_state(device, sender, head, body)
+                return await self._keep_state(device, sender, head, bytes(body))
 
-    async def _keep_state(self, device: str, sender: Sender, head: StateHead, body: memoryview) -> bytes:
+    async def _keep_state(self, device: str, sender: Sender, head: Head, body: bytes) -> bytes:
         now = int(self._clock())
         match head["op"]:
-            case "notes" | "note":
-                said = sender, device, head, bytes(body), now, self._quota
-                lacks, state = await asyncio.to_thread(note_messages.take, self._notes, *said)
+            case "notes":
+                span = read_note_span(device, head)
+                lacks, state = await asyncio.to_thread(self._notes.compare_notes, sender, span, now)
                 self._taken()
-                return _answer("noted", head, lacks=lacks, state=state)
-            case "senses" | "readings":
-                said = sender, device, head, bytes(body), now, self._quota
-                held = await asyncio.to_thread(sense_messages.take, self._senses, *said)
-                have = [list(newest) for newest in held.newest]
-                return _answer("perceived", head, have=have, state=held.state)
-            case "status":
-                told = sender, device, status_messages.read_status(head), now
-                await asyncio.to_thread(self._status.put_status, *told)
-                return _answer("received", head, cancel=False)
+                return answer_to(head, "noted", lacks=lacks, state=state)
+            case "note":
+                check_note(head, body)
+                note = sender, device, head["epoch"], head["file"], body, now, self._quota
+                state = await asyncio.to_thread(self._notes.put_note, *note)
+                self._taken()
+                return answer_to(head, "noted", lacks=[], state=state)
+            case "senses":
+                held = await asyncio.to_thread(self._senses.put_senses, sender, device, read_list(head), now)
+            case "readings":
+                block = read_block(head, body)
+                held = await asyncio.to_thread(self._senses.put_readings, sender, device, block, now, self._quota)
+            case _:
+                await asyncio.to_thread(self._status.put_status, sender, device, read_status(head), now)
+                return answer_to(head, "received", cancel=False)
+        return answer_to(head, "perceived", have=[list(newest) for newest in held.newest], state=held.state)
 
-    async def _greet(self, device: str, sender: Sender, head: HelloHead) -> bytes:
+    async def _greet(self, device: str, sender: Sender, head: Head) -> bytes:
         check_version(head)
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
@@ -219,9 +261,9 @@ class Replication:
             self._greetings.leave()
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
-        return _answer(
-            "welcome",
+        return answer_to(
             head,
+            "welcome",
             told=" ".join(welcome.events)[:_TOLD_LONGEST],
             archived=welcome.archived,
             asks=welcome.asks,
@@ -230,10 +272,10 @@ class Replication:
             **{name: _held_fields(welcome, name) for name in LOGS},
         )
 
-    async def _promise(self, device: str, sender: Sender, head: KeepHead) -> bytes:
+    async def _promise(self, device: str, sender: Sender, head: Head) -> bytes:
         log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
         count = await asyncio.to_thread(self._replication.promise_lines, sender, device, log, epoch, seqs, digest)
-        return _answer("kept", head, count=count)
+        return answer_to(head, "kept", count=count)
 
     async def _take(self, batch: LineBatch) -> int:
         waiting = _Waiting(batch, asyncio.get_running_loop().create_future())
@@ -271,10 +313,6 @@ def _set_outcome(waiting: _Waiting, outcome: Outcome) -> None:
         waiting.answer.set_result(outcome)
 
 
-def _answer(op: str, head: Head, **fields: Any) -> bytes:
-    return messages.encode(op, head["board"], head["link"], head["n"], **fields)
-
-
 def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
     held = welcome.logs[name]
     return [held.have, held.crc, held.rewrites]
@@ -287,20 +325,18 @@ _dispatch_log = logging.getLogger("engram.dispatch")
 
 _REFUSED = b'{"op":"refused"'
 
-AnswerSearch = Callable[[str, SearchHead], Awaitable[list[bytes]]]
-AnswerGet = Callable[[str, GetHead], Awaitable[list[bytes]]]
-AnswerFile = Callable[[str, FileHead], Awaitable[list[bytes]]]
-AnswerTalk = Callable[[str, ConversationHead, bytes], Awaitable[list[bytes]]]
-"""Returns the answers to a board's message, given its head."""
+Answer = Callable[[str, Head], Awaitable[list[bytes]]]
+AnswerTalk = Callable[[str, Head, bytes], Awaitable[list[bytes]]]
+"""Returns the answers to a board's message, given its head and its body."""
 
 
 class MessageDispatcher:
     def __init__(
         self,
         replication: Replication,
-        searching: AnswerSearch,
-        reading: AnswerGet,
-        files: AnswerFile,
+        searching: Answer,
+        reading: Answer,
+        files: Answer,
         talking: AnswerTalk,
         metrics: Metrics | None = None,
     ):
@@ -311,7 +347,7 @@ class MessageDispatcher:
     async def answers(self, device: str, data: bytes) -> list[bytes]:
         """Return the answers to a message, maybe none; raises BadMessage if it is unreadable."""
         try:
-            head, body = decode_any_version(data)
+            head, body = decode(data)
         except UnknownMessage as unknown:
             self._metrics.count_message("", "refused")
             return [self._replication.refusal(device, unknown.head, unknown.op, unknown)]
@@ -322,7 +358,7 @@ class MessageDispatcher:
         self._metrics.count_message(head["op"], _outcome(answers))
         return answers
 
-    async def _answers(self, device: str, head: BoardHead, body: memoryview) -> list[bytes]:
+    async def _answers(self, device: str, head: Head, body: memoryview) -> list[bytes]:
         try:
             if head["op"] == "search":
                 return await self._answer_search(device, head)

@@ -8,7 +8,7 @@ import logging
 import time
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.processes.leases import Lease, LeasedPart
+from engram_host.companion.processes import Lease, LeasedPart
 from engram_host.companion.senses.anomalies import AnomalyFinder
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.senses.table import SenseTable
@@ -17,7 +17,6 @@ from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.senses")
 
-LEASE = "anomalies"
 """Only the process with this lease looks for anomalies."""
 
 LOOK_SECONDS = 300.0

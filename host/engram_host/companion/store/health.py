@@ -1,8 +1,12 @@
 """Checks of the whole database, and its figures for metrics."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
+from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.status import BoardStatusTable, percent
 from engram_host.companion.store.damage import count_damaged, set_lost_aside
@@ -75,3 +79,56 @@ class HealthTable(DatabaseTable):
             "engram_database_bytes": rows.size(),
             "engram_damaged_lines": sum(lines.count for lines in count_damaged(rows)),
         }
+
+
+# --- whether it can be used now
+
+
+KEPT_SECONDS = 1.0
+"""Lifetime of a cached look, to bound the cost of health requests."""
+
+LOOK_SECONDS = 3.0
+"""Timeout of a look: a slower database cannot serve."""
+
+_SLOW = f"the database did not answer within {LOOK_SECONDS:.0f} s: look at its disk, and at other programs that use it."
+
+
+@dataclass(frozen=True)
+class Look:
+    down: str = ""
+    problems: tuple[str, ...] = ()
+
+
+class StoreLook:
+    def __init__(self, probe: Callable[[], list[str]]):
+        self._probe = probe
+        # In its own thread, not one that waits for the database: it has to report if all of these hang.
+        self._thread = ThreadPoolExecutor(1, "health")
+        self._under_way: asyncio.Future[Look] | None = None
+        self._began = 0.0
+        self._until = 0.0
+        self._found = Look()
+
+    async def look(self) -> Look:
+        now = time.monotonic()
+        if now < self._until:
+            return self._found
+        if self._under_way is None or self._under_way.done():
+            self._began = now
+            self._under_way = asyncio.get_running_loop().run_in_executor(self._thread, self._look)
+        done, _ = await asyncio.wait([self._under_way], timeout=max(self._began + LOOK_SECONDS - now, 0))
+        self._found = done.pop().result() if done else Look(_SLOW)
+        self._until = time.monotonic() + KEPT_SECONDS
+        return self._found
+
+    @property
+    def is_usable(self) -> bool:
+        return not self._found.down
+
+    def _look(self) -> Look:
+        try:
+            return Look(problems=tuple(self._probe()))
+        except StoreUnavailable as problem:
+            return Look(problem.sentence)
+        except Exception as error:  # noqa: BLE001 - detects a database that answers nonsense
+            return Look(f"the database answers what it should not ({type(error).__name__}: {error}): look at the log.")

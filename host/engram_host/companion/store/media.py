@@ -9,7 +9,7 @@ from engram_host.companion.errors import UnknownDevice, UnknownMedia
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import line_bytes
-from engram_host.companion.store.sql.dialect import AT_ONCE, OF_COPY, columns_of, in_list, row_values
+from engram_host.companion.store.sql import AT_ONCE, OF_COPY, columns_of, in_list, row_values
 from engram_host.companion.types import LOGS, LogName, MediaLimits
 
 PREFIX = "media/"

@@ -3,23 +3,20 @@
 import random
 import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import lru_cache
 from typing import Any
 
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result, tables_with
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.vacuum import vacuum_problems
 from engram_host.companion.store.values import CHANNEL
 from engram_host.extras import install_command
 
 try:
     import psycopg
     from psycopg import errors
-
-    from engram_host.companion.store.sql.postgres_session import PostgresLocks, advisory_locks, hear_notices
 except ImportError as error:
     raise SettingError(
         "store.url", f"asks for PostgreSQL: {install_command('postgres')} brings what it needs."
@@ -34,8 +31,6 @@ TRIES = 6
 
 _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-
-_LOOK_SECONDS = 60.0
 
 _SCHEMA_LOCK = 0x656E6772
 """Advisory lock of the schema; a number that nothing else of the database should use."""
@@ -159,8 +154,6 @@ class PostgresDatabase(Database):
         self._guard = threading.Lock()
         self._idle: list[psycopg.Connection[Any]] = []
         self._is_open = False
-        self._next_look = 0.0
-        self._vacuum_problems: list[str] = []
 
     def connect(self) -> None:
         self._is_open = True
@@ -175,12 +168,6 @@ class PostgresDatabase(Database):
 
     def read(self, work: Callable[[Rows], Result]) -> Result:
         return self._transaction(_READ, work)
-
-    def warnings(self) -> list[str]:
-        if time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + _LOOK_SECONDS
-            self._vacuum_problems = self.read(lambda rows: vacuum_problems(rows.run))
-        return self._vacuum_problems
 
     def scrub(self) -> list[str]:
         """Rewrite the tables and the planner's statistics, which contain column values."""
@@ -284,3 +271,61 @@ class PostgresDatabase(Database):
         if isinstance(error, (psycopg.OperationalError, psycopg.InternalError)):
             return StoreUnavailable(f"PostgreSQL cannot be used now ({said}): look whether it runs, and at store.url.")
         return error
+
+
+# --- connections for notices and advisory locks
+
+
+_SESSION_SECONDS = 5
+
+_LOCKS = 0x656E6773
+
+_SERVER_KEEPALIVE = "-c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3"
+"""A process cut off from the server detects lost locks before the server frees them."""
+
+
+async def hear_notices(url: str) -> AsyncGenerator[str, None]:
+    """Yield "" and then all notices from now on; ends with StoreUnavailable."""
+    try:
+        connection = await psycopg.AsyncConnection.connect(url, autocommit=True, connect_timeout=_SESSION_SECONDS)
+        async with connection:
+            await connection.execute(b"LISTEN " + CHANNEL.encode())
+            yield ""
+            async for each in connection.notifies():
+                yield each.payload
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"PostgreSQL sends no notices now ({error}): look whether it runs.") from error
+    raise StoreUnavailable("PostgreSQL has ended the connection of notices.")
+
+
+class PostgresLocks:
+    def __init__(self, connection: psycopg.AsyncConnection[Any]):
+        self._connection = connection
+
+    async def take(self, name: str) -> bool:
+        cursor = await self._connection.execute("SELECT pg_try_advisory_lock(%s, hashtext(%s))", (_LOCKS, name))
+        found = await cursor.fetchone()
+        return bool(found and found[0])
+
+    async def give_back(self, name: str) -> None:
+        await self._connection.execute("SELECT pg_advisory_unlock(%s, hashtext(%s))", (_LOCKS, name))
+
+    async def check(self) -> None:
+        await self._connection.execute("SELECT 1")
+
+
+@asynccontextmanager
+async def advisory_locks(url: str) -> AsyncIterator[PostgresLocks]:
+    """Hold locks while the context is open; StoreUnavailable, also inside, on a lost connection."""
+    try:
+        connection = await psycopg.AsyncConnection.connect(
+            url,
+            autocommit=True,
+            connect_timeout=_SESSION_SECONDS,
+            options=_SERVER_KEEPALIVE,
+            tcp_user_timeout=8000,
+        )
+        async with connection:
+            yield PostgresLocks(connection)
+    except psycopg.Error as error:
+        raise StoreUnavailable(f"PostgreSQL keeps no locks now ({error}): look whether it runs.") from error

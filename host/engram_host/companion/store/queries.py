@@ -14,7 +14,7 @@ from engram_host.companion.store.row_types import (
     is_intact,
     line_bytes,
 )
-from engram_host.companion.store.sql.dialect import LINE_COLUMNS, OF_COPY, SqlStatements, chunks, in_list
+from engram_host.companion.store.sql import LINE_COLUMNS, OF_COPY, SqlStatements, chunks, in_list
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.sentences import pack, unpack
 

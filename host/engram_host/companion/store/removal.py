@@ -1,7 +1,8 @@
 """Removal: of what is older or larger than the limits, in small transactions; and of a board with all that it sent."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.boards.copy_events import EVENTS
@@ -12,7 +13,7 @@ from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import MINUTES
-from engram_host.companion.store.sql.dialect import OF_COPY
+from engram_host.companion.store.sql import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits
 
 COUNT_DAYS_KEPT = 400
@@ -50,22 +51,24 @@ _READINGS = _Aged("sense_parts", "device, sense, level, part", f"level = {MINUTE
 
 @dataclass(frozen=True)
 class _Sized:
-    """Rows of a board that go by their size: their key, the size of each, and the order of those that stay."""
+    """Rows of a board that go by their size: key, size, what is added up, and the order of those that stay."""
 
     table: str
     key: str
     size: str
+    group: str
     order: str
 
 
-_ASIDE = _Sized("aside", "number", "length(line)", "ORDER BY number DESC")
+_ASIDE = _Sized("aside", "number", "length(line)", "device", "number DESC")
 _PARTS = _Sized(
     "sense_parts",
     "device, sense, level, part",
     "size",
-    f"ORDER BY CASE level WHEN {MINUTES} THEN 0 ELSE 1 END DESC, part DESC, sense",
+    "device",
+    f"CASE level WHEN {MINUTES} THEN 0 ELSE 1 END DESC, part DESC, sense",
 )
-_BLOCKS = _Sized("sense_blocks", "device, epoch, level, seq, block_check", "1", "PARTITION BY level ORDER BY seq DESC")
+_BLOCKS = _Sized("sense_blocks", "device, epoch, level, seq, block_check", "1", "device, level", "seq DESC")
 
 _NOTES = "name = ? OR name LIKE ?"
 
@@ -85,25 +88,25 @@ class BoardContents:
 
 class RemovalTable(DatabaseTable):
     def expire(self, limits: RetentionLimits, now: int) -> int:
-        self._note_replaced(now)
         removed = 0
-        for rule, before in _aged(limits, now):
-            while part := self._drop_aged(rule, before):
-                removed += part
-        if limits.former_days:
-            while self._drop_lost_sense(now - limits.former_days * DAY_SECONDS):
-                pass
-        for copy, why in self._former_to_drop(limits, now):
-            while part := self._drop_former(copy, why, now):
-                removed += part
-        for board in self._boards():
-            while part := self._drop_of_board(board, limits, now):
+        for drop in self._drops(limits, now):
+            while part := drop():
                 removed += part
         return removed
 
-    @writes
-    def _note_replaced(self, rows: Rows, now: int) -> None:
-        rows.run("UPDATE logs SET replaced = ? WHERE NOT is_present AND replaced = 0", (now,))
+    def _drops(self, limits: RetentionLimits, now: int) -> Iterator[Callable[[], int]]:
+        """Yield calls that each remove a few rows, and return how many; 0 if none is left."""
+        for rule, before in _aged(limits, now):
+            yield partial(self._drop_aged, rule, before)
+        if limits.former_days:
+            yield partial(self._drop_lost_sense, now - limits.former_days * DAY_SECONDS)
+        for copy, why in self._former_to_drop(limits, now):
+            yield partial(self._drop_former, copy, why, now)
+        for rule, most in ((_ASIDE, limits.former_bytes), (_PARTS, limits.reading_bytes), (_BLOCKS, _MOST_BLOCKS)):
+            for board in self._crowded(rule, most) if most else ():
+                yield partial(self._drop_largest, rule, board, most)
+        for board in self._boards() if limits.turn_days else ():
+            yield partial(self._drop_turns, board, now - limits.turn_days * DAY_SECONDS, now)
 
     @writes
     def _drop_aged(self, rows: Rows, rule: _Aged, before: int) -> int:
@@ -167,21 +170,35 @@ class RemovalTable(DatabaseTable):
     def _boards(self, rows: Rows) -> list[str]:
         return [name for (name,) in rows.run("SELECT name FROM devices ORDER BY name")]
 
+    @reads
+    def _crowded(self, rows: Rows, rule: _Sized, most: int) -> list[str]:
+        """Return the boards with more than `most` of something, by one query for all."""
+        sql = f"SELECT device FROM {rule.table} GROUP BY {rule.group} HAVING sum({rule.size}) > ? ORDER BY device"
+        return list(dict.fromkeys(name for (name,) in rows.run(sql, (most,))))
+
     @writes
-    def _drop_of_board(self, rows: Rows, name: str, limits: RetentionLimits, now: int) -> int:
-        count = 0
-        for rule, most in ((_ASIDE, limits.former_bytes), (_PARTS, limits.reading_bytes), (_BLOCKS, _MOST_BLOCKS)):
-            sized = (
-                f"SELECT {rule.key}, sum({rule.size}) OVER ({rule.order}) AS total FROM {rule.table} WHERE device = ?"
-            )
-            beyond = f"SELECT {rule.key} FROM ({sized}) AS sized WHERE total > ? LIMIT {_AT_ONCE}"
-            if most:
-                sql = f"DELETE FROM {rule.table} WHERE device = ? AND ({rule.key}) IN ({beyond})"
-                count += rows.count(sql, (name, name, most))
-        if limits.turn_days:
-            count += _drop_turns(rows, name, now - limits.turn_days * DAY_SECONDS, now)
+    def _drop_largest(self, rows: Rows, rule: _Sized, name: str, most: int) -> int:
+        total = f"sum({rule.size}) OVER (PARTITION BY {rule.group} ORDER BY {rule.order}) AS total"
+        sized = f"SELECT {rule.key}, {total} FROM {rule.table} WHERE device = ?"
+        beyond = f"SELECT {rule.key} FROM ({sized}) AS sized WHERE total > ? LIMIT {_AT_ONCE}"
+        count = rows.count(
+            f"DELETE FROM {rule.table} WHERE device = ? AND ({rule.key}) IN ({beyond})", (name, name, most)
+        )
         rows.let_go |= bool(count)
         return count
+
+    @writes
+    def _drop_turns(self, rows: Rows, name: str, before: int, now: int) -> int:
+        device = rows.lock([name]).get(name)
+        copy = rows.present_copies([name]).get((name, "journal"))
+        if device is None or copy is None:
+            return 0
+        sql = f"SELECT seq FROM lines WHERE {_OLD_TURNS} ORDER BY seq LIMIT ?"
+        found = rows.run(sql, (*copy.key, copy.oldest, before, _AT_ONCE))
+        rows.remove_lines(device, copy, [seq for (seq,) in found], now)
+        rows.save_devices([device])
+        rows.let_go |= bool(found)
+        return len(found)
 
     # --- a board
 
@@ -212,18 +229,6 @@ def _aged(limits: RetentionLimits, now: int) -> Iterator[tuple[_Aged, int]]:
         yield from ((rule, now - limits.former_days * DAY_SECONDS) for rule in _FORMER)
     if limits.reading_days:
         yield _READINGS, today - limits.reading_days
-
-
-def _drop_turns(rows: Rows, name: str, before: int, now: int) -> int:
-    device = rows.lock([name]).get(name)
-    copy = rows.present_copies([name]).get((name, "journal"))
-    if device is None or copy is None:
-        return 0
-    sql = f"SELECT seq FROM lines WHERE {_OLD_TURNS} ORDER BY seq LIMIT ?"
-    found = rows.run(sql, (*copy.key, copy.oldest, before, _AT_ONCE))
-    rows.remove_lines(device, copy, [seq for (seq,) in found], now)
-    rows.save_devices([device])
-    return len(found)
 
 
 def _contents(rows: Rows, name: str) -> BoardContents:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
+from engram_host.companion.store.sql import columns_of, read_row, row_values
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 ENTRIES_KEPT = 10000

@@ -35,9 +35,6 @@ def parse_notice(payload: str) -> Notice:
     return Notice("")
 
 
-_SETTINGS_CHANGES = "settings.changes"
-
-
 class ValueTable(DatabaseTable):
     @reads
     def get(self, rows: Rows, name: str) -> str:
@@ -53,19 +50,9 @@ class ValueTable(DatabaseTable):
         return _value(rows, name)
 
     @writes
-    def notify_settings(self, rows: Rows) -> int:
-        """Notify other processes of changed settings; return the count of changes so far."""
-        sql = (
-            "INSERT INTO notes (name, value) VALUES (?, '1') ON CONFLICT (name) DO UPDATE "
-            "SET value = CAST(CAST(notes.value AS BIGINT) + 1 AS TEXT) RETURNING value"
-        )
-        ((count,),) = rows.run(sql, (_SETTINGS_CHANGES,))
+    def notify_settings(self, rows: Rows) -> None:
+        """Notify all processes of changed settings."""
         rows.notify(Notice("settings").encode())
-        return int(count)
-
-    @reads
-    def settings_changes(self, rows: Rows) -> int:
-        return int(_value(rows, _SETTINGS_CHANGES) or 0)
 
 
 def _value(rows: Rows, name: str) -> str:

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from fastapi import Query, Request, Response
 
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.overview.service import DAYS, MOST_DAYS, BoardOverview
 from engram_host.companion.page.formatting import count_pages
 from engram_host.companion.page.page import Page, Views
@@ -22,7 +22,7 @@ _DAY_SECONDS = 86400
 REPORTED = ("turns", "failed", "calls", "tokens", "searches", "searches_empty", "errors")
 
 
-def add_board_views(views: Views, page: Page, companion: Backend) -> None:
+def add_board_views(views: Views, page: Page, companion: CompanionApp) -> None:
     @views.get("/")
     async def boards(
         request: Request,

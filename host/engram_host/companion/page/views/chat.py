@@ -16,9 +16,9 @@ from fastapi.responses import HTMLResponse
 
 from engram.channels.console.commands import commands
 from engram.memory import access
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.service import MOST_CHARACTERS
 from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
@@ -68,7 +68,7 @@ class ShownExchange:
 
 class _Exchanges:
     def __init__(
-        self, page: Page, companion: Backend, memory: Mapping[str, ExchangeMemory], media: dict[str, StoredMedia]
+        self, page: Page, companion: CompanionApp, memory: Mapping[str, ExchangeMemory], media: dict[str, StoredMedia]
     ):
         self._page = page
         self._conversations = companion.conversations
@@ -114,7 +114,7 @@ def _cut_memory(found: ExchangeMemory) -> ExchangeMemory:
     )
 
 
-def add_chat_views(views: Views, page: Page, companion: Backend) -> None:
+def add_chat_views(views: Views, page: Page, companion: CompanionApp) -> None:
     conversations, chat = companion.conversations, _Chat(page, companion)
     _add_forms(views, chat, companion)
 
@@ -162,7 +162,7 @@ def add_chat_views(views: Views, page: Page, companion: Backend) -> None:
 
 
 class _Chat:
-    def __init__(self, page: Page, companion: Backend):
+    def __init__(self, page: Page, companion: CompanionApp):
         self._page = page
         self._companion = companion
 
@@ -185,7 +185,7 @@ class _Chat:
         return redirect(f"/boards/{device}/chat#{quote(mid)}")
 
 
-def _add_forms(views: Views, chat: _Chat, companion: Backend) -> None:
+def _add_forms(views: Views, chat: _Chat, companion: CompanionApp) -> None:
     conversations = companion.conversations
 
     async def put(request: Request, device: str, mid: str, text: str) -> Response:

@@ -10,8 +10,8 @@ from typing import Annotated
 from fastapi import Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.overview.journal import TURNS_AT_ONCE, DayMark, DayMemory, Turn
 from engram_host.companion.page.formatting import (
     MEDIA_BYTES,
@@ -47,7 +47,7 @@ class Session:
     """(index within the day, turn, shown text) of each."""
 
 
-def add_day_views(views: Views, page: Page, companion: Backend) -> None:
+def add_day_views(views: Views, page: Page, companion: CompanionApp) -> None:
     journal = companion.overviews.journal
 
     @views.get("/boards/{device}/days")

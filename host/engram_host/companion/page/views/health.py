@@ -6,7 +6,7 @@ import json
 from fastapi import Request, Response
 
 from engram_host import __version__
-from engram_host.companion.api.backend import Backend
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import DECLARED, Role, requires
 from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.page.page import Page, Views, redirect
@@ -27,7 +27,7 @@ _PREFIX = "engram_"
 _BACKUP = "engram_last_backup_timestamp_seconds"
 
 
-def add_health_views(views: Views, page: Page, companion: Backend) -> None:
+def add_health_views(views: Views, page: Page, companion: CompanionApp) -> None:
     @views.get("/health")
     async def show(request: Request) -> Response:
         look = await companion.look.look()
@@ -40,7 +40,7 @@ def add_health_views(views: Views, page: Page, companion: Backend) -> None:
             problems=problems,
             version=__version__,
             parts=[
-                ("store", companion.store_name),
+                ("store", companion.store.database.name),
                 ("mqtt", companion.mqtt_name),
                 ("meaning", companion.embedding.status_line()),
             ],

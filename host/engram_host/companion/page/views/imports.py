@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from fastapi import File, Form, Query, Request, Response, UploadFile
 from fastapi.responses import HTMLResponse
 
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.imports import ImportId
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.imports.files import OUTCOMES, Outcome
 from engram_host.companion.imports.service import MOST_BYTES
 from engram_host.companion.page.formatting import html_bytes, take_fitting
@@ -21,7 +21,7 @@ _ROW_BYTES = 200
 _MOST_LISTED = 20
 
 
-def add_import_views(views: Views, page: Page, companion: Backend) -> None:
+def add_import_views(views: Views, page: Page, companion: CompanionApp) -> None:
     imports = companion.imports
 
     @views.get("/boards/{device}/import")

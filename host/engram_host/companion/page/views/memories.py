@@ -10,11 +10,11 @@ from fastapi import Form, Query, Request, Response
 
 from engram.memory import line_meaning
 from engram.memory.records.fields import SOURCES, TYPES
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.memories import MemoryId
-from engram_host.companion.errors import UnknownEntry
+from engram_host.companion.app import CompanionApp
+from engram_host.companion.errors import MemoryNotChangeable
 from engram_host.companion.memories.commands import MemoryChange, MemoryEdit
 from engram_host.companion.memories.types import MemoryDetail, SourceTurn
 from engram_host.companion.memories.undo_order import is_newest_undoable
@@ -46,7 +46,7 @@ class ShownTurn:
     is_coming: bool
 
 
-def add_memory_views(views: Views, page: Page, companion: Backend) -> None:
+def add_memory_views(views: Views, page: Page, companion: CompanionApp) -> None:
     browser, changes = companion.memories.browser, companion.memories.changes
     _add_changes(views, companion)
     _add_merge(views, page, companion)
@@ -172,7 +172,7 @@ def _after(device: str, entry: str) -> Response:
     return redirect(f"/boards/{device}/memories/{entry}#changes")
 
 
-def _add_changes(views: Views, companion: Backend) -> None:
+def _add_changes(views: Views, companion: CompanionApp) -> None:
     changes = companion.memories.changes
 
     @views.form(_BASE + "/pin")
@@ -218,7 +218,7 @@ def _add_changes(views: Views, companion: Backend) -> None:
 # --- merge
 
 
-def _add_merge(views: Views, page: Page, companion: Backend) -> None:
+def _add_merge(views: Views, page: Page, companion: CompanionApp) -> None:
     services = companion.memories
 
     @views.get(_BASE + "/merge")
@@ -243,7 +243,7 @@ def _add_merge(views: Views, page: Page, companion: Backend) -> None:
                 most=_MOST_FIND,
             )
         if entry == other.strip():
-            raise UnknownEntry(entry, "same_memory")
+            raise MemoryNotChangeable(entry, "same_memory")
         gone = await services.browser.detail(device, other.strip())
         lines = [shown_memory(each.entry.line) for each in (kept, gone)]
         texts = [line.content for line in lines]

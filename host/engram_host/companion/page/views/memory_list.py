@@ -10,9 +10,9 @@ from urllib.parse import urlencode
 from fastapi import Form, Query, Request, Response
 
 from engram.memory.records.fields import IMPORTANCE, TYPES
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.memories import Text
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.memories.changes import KEY_PATTERN
 from engram_host.companion.memories.commands import MemoryChange, TrashListing
 from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
@@ -120,7 +120,7 @@ def new_key() -> str:
     return secrets.token_hex(4)
 
 
-def add_memory_list(views: Views, page: Page, companion: Backend) -> None:
+def add_memory_list(views: Views, page: Page, companion: CompanionApp) -> None:
     services = companion.memories
 
     @views.get("/boards/{device}/memories")

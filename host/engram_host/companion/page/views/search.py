@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from engram.memory.access import Caller
 from engram.memory.confidence import CERTAIN, WEAK
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
+from engram_host.companion.app import CompanionApp
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, is_part
@@ -89,7 +89,7 @@ class ShownHit:
 
 
 class _Hits:
-    def __init__(self, page: Page, companion: Backend):
+    def __init__(self, page: Page, companion: CompanionApp):
         self._page = page
         self._companion = companion
 
@@ -134,7 +134,7 @@ class _Hits:
         return Context(first, tuple(cut_text(each, _MOST_LINE) for each in found.lines), int(line))
 
 
-def add_search_views(views: Views, page: Page, companion: Backend) -> None:
+def add_search_views(views: Views, page: Page, companion: CompanionApp) -> None:
     hits = _Hits(page, companion)
 
     async def show(request: Request, form: SearchForm, device: str = "") -> Response:

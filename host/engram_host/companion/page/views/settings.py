@@ -5,9 +5,9 @@ from typing import Annotated
 from fastapi import Form, Query, Request, Response
 from starlette.exceptions import HTTPException
 
-from engram_host.companion.api.backend import Backend
 from engram_host.companion.api.copies import DeviceName
-from engram_host.companion.board_settings.table import ON_CONSOLE, SECTIONS, all_settings, settings_of, written
+from engram_host.companion.app import CompanionApp
+from engram_host.companion.board_settings import ON_CONSOLE, SECTIONS, all_settings, settings_of, written
 from engram_host.companion.page.page import Page, Views, redirect
 
 _SECTION = f"^({'|'.join(SECTIONS)})$"
@@ -15,7 +15,7 @@ _LONGEST = 4000
 _RECENT = 10
 
 
-def add_settings_views(views: Views, page: Page, companion: Backend) -> None:
+def add_settings_views(views: Views, page: Page, companion: CompanionApp) -> None:
     settings = companion.board_settings
 
     @views.get("/boards/{device}/settings")

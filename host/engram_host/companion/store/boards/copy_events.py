@@ -49,4 +49,3 @@ EVENTS = SentenceTable(
         "(store.device_megabytes). The board keeps its lines; the companion takes them after midnight UTC.",
     },
 )
-"""The database stores these sentences; ones from before a change of text stay in English."""

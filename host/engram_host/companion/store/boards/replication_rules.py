@@ -15,7 +15,7 @@ from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.store.sql.dialect import OF_COPY
+from engram_host.companion.store.sql import OF_COPY
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 HELLO_FIRST = "say hello first."

@@ -10,7 +10,7 @@ from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
-from engram_host.companion.store.sql.dialect import AT_ONCE, OF_COPY, PRESENT, chunks
+from engram_host.companion.store.sql import AT_ONCE, OF_COPY, PRESENT, chunks
 from engram_host.companion.types import (
     FOLDER,
     LOGS,

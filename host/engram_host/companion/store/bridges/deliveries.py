@@ -19,7 +19,7 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.dialect import in_list, read_row, row_values
+from engram_host.companion.store.sql import in_list, read_row, row_values
 from engram_host.companion.types import ConversationLimits, Said
 
 _log = logging.getLogger("engram.bridges")

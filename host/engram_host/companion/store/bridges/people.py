@@ -16,7 +16,7 @@ from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, P
 from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
+from engram_host.companion.store.sql import columns_of, read_row, row_values
 from engram_host.companion.store.values import Notice
 
 MOST_PEOPLE = 1000

@@ -6,7 +6,7 @@ from typing import Any
 from engram_host.companion.errors import REFUSALS, Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store.boards.replication_rules import HELLO_FIRST
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.dialect import columns_of, read_row, row_values
+from engram_host.companion.store.sql import columns_of, read_row, row_values
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,

@@ -31,7 +31,7 @@ from engram_host.companion.store.conversations.rows import (
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql.dialect import chunks, in_list
+from engram_host.companion.store.sql import chunks, in_list
 from engram_host.companion.store.values import Notice
 from engram_host.companion.types import (
     Conversation,

@@ -32,7 +32,7 @@ from engram_host.companion.store.senses.types import (
     encode_part,
     fold,
 )
-from engram_host.companion.store.sql.dialect import columns_of, row_values
+from engram_host.companion.store.sql import columns_of, row_values
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_SENSES = 500

@@ -1,12 +1,6 @@
 """The store's calls and its databases' names."""
 
-from engram_host.companion.store import CompanionStore, choose_store
-from one_case import in_one_case
-
-
-@in_one_case("url, name", [("sqlite:///companion.db", "SQLite"), ("postgresql://there/db", "PostgreSQL")])
-def test_a_database_has_the_name_that_people_know(url: str, name: str):
-    assert choose_store(url).database.name == name
+from engram_host.companion.store import CompanionStore
 
 
 def test_more_boards_are_listed_and_counted_than_a_statement_takes_values(store: CompanionStore):

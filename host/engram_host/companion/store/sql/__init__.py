@@ -1,1 +1,0 @@
-"""SQL statements, notices, and sessions of PostgreSQL."""
