@@ -210,7 +210,7 @@ class BoardSession:
 
     @contextlib.contextmanager
     def _translating(self, no_answer: str) -> Iterator[None]:
-        """Raise the errors of mpremote and of the port as BoardErrors."""
+        """Raise errors of mpremote and of the port as a BoardError."""
         from mpremote.transport import TransportError, TransportExecError
 
         try:
