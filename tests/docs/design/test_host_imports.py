@@ -1,11 +1,7 @@
 """The host's layers: each imports from those that the page names, without a cycle, and nothing of tools/ or tests/."""
 
-import os
-import subprocess
 import sys
 from functools import cache
-
-import pytest
 
 from import_graph import cycles, graph, imports
 from one_case import in_one_case
@@ -106,25 +102,3 @@ def test_files_and_folders_have_a_size_that_can_be_read():
     folders = {path.parent for path in HOST.rglob("*.py")}
     sizes = {folder.relative_to(ROOT).as_posix(): len(list(folder.glob("*.py"))) for folder in folders}
     assert {folder: count for folder, count in sizes.items() if count > MOST_MODULES} == {}
-
-
-LIGHT = [
-    "engram_host.companion.auth.tokens",
-    "engram_host.companion.settings",
-    "engram_host.companion.lockfile",
-    "engram_host.cli.commands",
-]
-"""What short commands load: it needs no package of the companion's but those of the base."""
-
-_WITHOUT_NUMPY = "import sys; sys.modules['numpy'] = None; import importlib; importlib.import_module(sys.argv[1])"
-
-
-@pytest.mark.parametrize("module", LIGHT)
-def test_what_short_commands_load_needs_no_numpy(module: str):
-    done = subprocess.run(
-        [sys.executable, "-c", _WITHOUT_NUMPY, module],
-        env={**os.environ, "PYTHONPATH": f"{ROOT / 'host'}{os.pathsep}{ROOT / 'firmware'}"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr

@@ -44,23 +44,6 @@ def test_the_meaning_of_a_line_needs_nothing_that_reads_or_writes():
         assert "open" not in names, module
 
 
-ON_THE_BOARD = {"device_script.py", "board_script.py"}
-"""Files of the host that a board runs, beside its own firmware."""
-
-
-def test_the_host_asks_for_the_meaning_of_a_line_in_one_place():
-    asking: set[str] = set()
-    for path in sorted((ROOT / "host" / "engram_host").rglob("*.py")):
-        if path.name in ON_THE_BOARD:
-            continue
-        names = set(imports(path.read_text(encoding="utf-8")))
-        asked = {name for name in names if name.startswith(MEANING)}
-        asked |= {name for name in names if name.startswith("engram.store") and "engram.store.types" not in name}
-        asked |= {name for name in names if ".schema" in name and name.startswith("engram.memory")}
-        asking |= asked
-    assert asking == {MEANING}
-
-
 WIRING = ("engram.app", "engram.build", "engram.device.boot")
 """How the names of modules begin that import, where the settings name it, what other boards do without."""
 
