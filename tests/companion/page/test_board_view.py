@@ -130,6 +130,14 @@ def _report(store: CompanionStore, day: int, at: int) -> None:
     store.status.put_status(Sender("b9", 3, 9), "busy", status, at)
 
 
+def test_a_setting_that_is_sent_goes_to_the_board(board: Callable[..., Sent], browser: PageClient):
+    kitchen = board()
+    kitchen.sync()
+    path = f"/boards/{kitchen.device}/settings"
+    assert browser.send(path, {"name": "llm.retries", "value": "5"}, seen=path).status_code == 303
+    assert kitchen.offered()["text"] == "/setting llm.retries 5"
+
+
 # --- days as bars
 
 

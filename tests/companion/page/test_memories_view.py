@@ -317,3 +317,10 @@ def test_a_view_of_very_many_memories_is_small_and_quick(many: Companion, path: 
             took.append(time.perf_counter() - began)
             assert found.status_code == 200 and len(found.content) <= VIEW_BYTES
         assert min(took) < MOST_SECONDS, took
+
+
+def test_the_next_page_has_the_memories_that_come_after(many: Companion):
+    with closing(PageClient(many.url)) as browser:
+        address = "/boards/library/memories"
+        first, second = (ids(browser.open(f"{address}?sort=created&at={at}"), address) for at in (1, 2))
+    assert first and second and not {*first} & {*second}
