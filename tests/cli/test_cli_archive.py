@@ -47,12 +47,6 @@ def home(companion: Companion) -> tuple[str, ...]:
     return "--home", str(companion.home)
 
 
-def test_show_tells_an_archived_memory(home):
-    told = fine("show", "m1", *home, "--json").json
-    assert (told["state"], told["line"]["content"]) == ("archived", KITE)
-    assert "archived" in fine("show", "m1", *home).out
-
-
 def test_list_shows_what_is_archived_if_it_is_asked_to(home):
     listed = fine("list", "--state", "archived", *home, "--json").json["entries"]
     assert [(each["id"], each["state"]) for each in listed] == [("m1", "archived")]
@@ -74,9 +68,3 @@ def test_an_export_holds_the_archive_and_marks_it(home):
         (TEA, None),
     ]
     assert lines[0]["records"] == 2 and lines[-1] == {"engram_export_end": 3}
-
-
-def test_an_export_leaves_the_archive_out_if_it_is_asked_to(home):
-    lines = [json.loads(line) for line in fine("export", "--no-archived", *home).out.splitlines()]
-    assert [line["content"] for line in lines if "content" in line] == [TEA]
-    assert lines[0]["records"] == 1 and lines[-1] == {"engram_export_end": 2}

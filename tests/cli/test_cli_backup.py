@@ -165,15 +165,6 @@ def test_a_damaged_line_of_a_former_epoch_keeps_an_earlier_backup_only_if_that_h
     assert fine("backup", file, "--home", home, "--replace", "--json").json["damaged_lines"] == 0
 
 
-def test_an_earlier_file_that_is_no_backup_is_replaced_though_lines_are_damaged(tmp_path: Path):
-    home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = _hundred_lines(home)
-    harm_line(store, "kitchen", "journal", 5)
-    store.close()
-    file.write_text("a thesis")
-    assert fine("backup", file, "--home", home, "--replace", "--json").json["damaged_lines"] == 1
-
-
 def test_so_many_backups_are_kept_as_is_said(tmp_path: Path):
     home, file = tmp_path / "home", tmp_path / "saved.db"
     store = choose_store(f"sqlite:///{home}/companion.db")
@@ -270,11 +261,6 @@ def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path:
     store.close()
     assert found[0] == "old" and found[-1] == "new" and set(found) == {"old", "new"}
     assert found == sorted(found, reverse=True) and found.count("old") > 20
-
-
-def test_a_file_that_is_not_there_is_not_found(tmp_path: Path):
-    assert engram("restore", tmp_path / "none.db", "--home", tmp_path / "home").status == 4
-    assert engram("backup", tmp_path / "out.db", "--home", tmp_path / "home").status == 4
 
 
 # --- the audit log

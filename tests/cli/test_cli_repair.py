@@ -7,7 +7,7 @@ import pytest
 
 from archiving_board import ArchivingBoard, archive, board_of_six
 from cli_case import audit_log, engram, fine
-from damaging import PAGE, harm_line, overwrite_page, tree_pages
+from damaging import harm_line, overwrite_page, tree_pages
 from engram import log_line
 from engram_host.companion import recovery
 from engram_host.companion.auth import tokens
@@ -135,19 +135,6 @@ def test_without_a_backup_boards_fill_a_new_database(home: Home):
     store.close()
 
 
-def test_a_file_of_nonsense_is_damaged(home: Home):
-    home.path.write_bytes(b"\x0a" * PAGE * 3)
-    assert fine("repair", "--home", home.folder, "--json").json["kept"]
-
-
-def test_the_damaged_database_is_kept(home: Home):
-    overwrite_page(home.path, 1)
-    damaged = home.path.read_bytes()
-    kept = Path(fine("repair", "--home", home.folder, "--json").json["kept"])
-    assert kept.read_bytes() == damaged and kept.parent == home.folder
-    assert kept.stat().st_mode & 0o077 == 0
-
-
 def test_what_stands_in_the_log_beside_the_damaged_file_is_kept(home: Home):
     overwrite_page(home.path, 1)
     log = home.path.with_name("companion.db-wal")
@@ -228,11 +215,6 @@ def test_nothing_is_repaired_while_a_companion_runs(home: Home):
     with lock_home(home.folder, alone=False):
         ran = engram("repair", "--home", home.folder)
     assert ran.status == 1 and "end it first" in ran.err
-
-
-def test_a_database_that_is_not_there_is_not_repaired(tmp_path: Path):
-    (tmp_path / "home").mkdir()
-    assert engram("repair", "--home", tmp_path / "home").status == 4
 
 
 def test_postgres_is_not_repaired_and_the_sentence_says_what_to_do(tmp_path: Path):

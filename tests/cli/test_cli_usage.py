@@ -125,12 +125,6 @@ def test_a_companion_at_all_addresses_is_reached_at_this_computers_own(tmp_path:
     assert not (tmp_path / LISTENING).exists()
 
 
-def test_what_a_stranger_wrote_does_not_steer_the_terminal():
-    assert "\x1b" not in output.printable_line("red \x1b[31m text\nand more") and "\n" not in output.printable_line(
-        "a\nb"
-    )
-
-
 READ = {"x86_64": "0", "aarch64": "63"}
 """The number of the system call that reads a file, by the machine."""
 

@@ -6,8 +6,6 @@ import os
 import pwd
 import shutil
 import stat
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -32,7 +30,6 @@ from mqtt_marks import MARK, received_before_mark
 from peers import Broker, Companion
 from perceiving_board import PerceivingBoard
 from sending import Sent
-from serve_process import VARIABLES
 from waiting import SECONDS, wait_until
 
 
@@ -56,41 +53,6 @@ def test_a_token_is_shown_once_with_what_the_board_needs(tmp_path: Path):
     _, listed, _ = device(tmp_path / "home", "list")
     assert "kitchen" in listed and token not in listed
     assert token.encode() not in b"".join(path.read_bytes() for path in (tmp_path / "home").iterdir())
-
-
-def test_the_command_is_there(tmp_path: Path):
-    command = [sys.executable, "-m", "engram_host", "device", "list", "--json", "--home", str(tmp_path / "home")]
-    done = subprocess.run(command, env=VARIABLES, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "[]\n", "")
-
-
-def test_an_impossible_request_is_explained_in_a_sentence(tmp_path: Path):
-    home = tmp_path / "home"
-    made(home, "kitchen")
-    for expected, *words in (
-        (1, "add", "kitchen"),
-        (4, "rotate", "garden"),
-        (4, "remove", "garden"),
-        (2, "add", "../x"),
-        (2, "add", "Ünö"),
-        (2, "add", "+"),
-    ):
-        status, told, problem = device(home, *words)
-        assert status == expected and not told and "Traceback" not in problem and words[1].strip("./+Ü") in problem, (
-            words
-        )
-
-
-def test_what_a_board_told_of_itself_is_listed(tmp_path: Path):
-    told = {"run": 1, "firmware": "0.1.0", "flash": 93, "flash_size": 100, "model_problem": "the key is refused"}
-    with Companion(tmp_path / "home") as companion:
-        board = Sent(companion.posted, "kitchen")
-        board.hello()
-        board.ask("status", items=[[name, value] for name, value in told.items()])
-        listed = device(companion.home, "list")[1]
-        (each,) = json.loads(device(companion.home, "list", "--json")[1])
-    assert "kitchen" in listed and listed.rstrip().endswith("firmware 0.1.0  flash 93 %  the key is refused")
-    assert (each["firmware"], each["flash_percent"], each["problem"]) == ("0.1.0", 93, "the key is refused")
 
 
 def test_a_companion_that_runs_sees_tokens_come_change_and_go(tmp_path: Path):

@@ -7,7 +7,6 @@ import pytest
 
 from board import NOW
 from cli_case import engram
-from engram.memory.records.records import Draft
 from extent import extent
 from importing_board import Importing
 from movers import imported, live, memories
@@ -67,15 +66,6 @@ def test_a_later_line_of_the_same_id_changes_the_memory(importing: Importing):
     assert [row["content"] for row in live(board)] == ["Ann has a cat", "Ann likes coffee"]
 
 
-def test_what_was_pinned_here_stays_so_when_the_file_comes_again(importing: Importing):
-    board = importing.board
-    importing.run([ESP_CLAW])
-    board.records.update("m1", {"pinned": True, "importance": 0.9, "type": "preference"})
-    importing.run([_changed(ESP_CLAW, content="Ann likes coffee", updated_at=NOW + 20)])
-    row = live(board)[0]
-    assert (row["content"], row["pinned"], row["importance"]) == ("Ann likes coffee", True, 0.9)
-
-
 def test_a_clock_that_was_not_set_gives_no_moment(importing: Importing):
     board = importing.board
     importing.run([_changed(ESP_CLAW, created_at=12, updated_at=15)])
@@ -87,12 +77,6 @@ def test_a_tag_of_a_workspace_becomes_the_scope(importing: Importing):
     importing.run([_changed(ESP_CLAW, tags="ws:garden,food")])
     state = board.records_store.line(1)
     assert (state["scope"], state["tags"]) == ("ws:garden", ["food"])
-
-
-def test_a_memory_without_tags_has_one_that_says_where_it_comes_from(importing: Importing):
-    board = importing.board
-    importing.run([_changed(ESP_CLAW, tags="")])
-    assert live(board)[0]["tags"] == ["imported"]
 
 
 def test_an_export_of_coclaw_is_read_as_it_is(importing: Importing):
@@ -112,18 +96,6 @@ def test_an_export_of_coclaw_is_read_as_it_is(importing: Importing):
     assert (line["origin"], line["uses"]) == ("coclaw:k3-x9", 1)
 
 
-def test_entries_within_an_object_are_read_too(importing: Importing):
-    assert importing.run(json.dumps({"date": "2026-09-21", "entries": [COCLAW]}), "log.json") == ["1 stored, 0 refused"]
-
-
-def test_many_tags_become_tags_and_keywords(importing: Importing):
-    board = importing.board
-    told = importing.run(json.dumps([_changed(COCLAW, tags=[f"tag{number}" for number in range(20)])]), "in.json")
-    row = live(board)[0]
-    assert row["tags"] == ["tag0", "tag1", "tag2"] and row["keywords"] == [f"tag{number}" for number in range(3, 11)]
-    assert told[1] == "left out, since a memory has no place for it: tags"
-
-
 def test_each_wrong_entry_of_a_list_is_reported_with_its_line(importing: Importing):
     wrong = (
         _changed(COCLAW, createdAt="2026-01-31"),
@@ -137,16 +109,6 @@ def test_each_wrong_entry_of_a_list_is_reported_with_its_line(importing: Importi
     for number, why in enumerate(("createdAt: ", "type: ", "tags: ", "tags: ", "id: ", "has 17")):
         assert told[number].startswith(f"line {number + 2}: {why}"), told
     assert told[-1] == "0 stored, 6 refused"
-
-
-@pytest.mark.shortened
-def test_a_list_that_is_cut_gives_what_stands_before(importing: Importing):
-    text = json.dumps([COCLAW, _changed(COCLAW, id="k4", content="Deploy on Fridays")])
-    for cut in range(len(text) - 1, len(text) - 60, -extent(1, 7)):
-        importing.new_board()
-        told = importing.run(text[:cut], "in.json")
-        assert told[0].startswith("line 1: "), (cut, told)
-        assert told[1].startswith("1 stored" if cut < len(text) - 1 else "2 stored")
 
 
 @pytest.mark.shortened
@@ -250,15 +212,6 @@ def test_other_programs_objects_of_chance_do_no_harm(importing: Importing):
         for name in ("mapping", "current_node", "title", "create_time"):
             told = importing.run(json.dumps([_chat(_said("user", "I sing")), {**_chat(), name: value}]), "in.json")
             assert [line for line in told if "stored" in line], (name, value, told)
-
-
-def test_a_tombstone_takes_what_left_for_want_of_room_out_of_the_trash(importing: Importing):
-    board = importing.board
-    values = {"content": "likes tea", "tags": ["a"], "scope": "user:owner", "origin": "esp-claw:mem-1", "created": 1}
-    board.records.evict([int(board.records.keep((Draft("", values, [], "", 0),))[0][1:])])
-    tombstone = {"id": "mem-1", "deleted": True, "created_at": 1790000000}
-    assert importing.run([tombstone]) == ["0 stored, 1 forgotten, 0 refused"]
-    assert not any(board.records.left())
 
 
 def test_a_converted_file_is_imported_by_the_board_itself(importing: Importing, tmp_path: Path):

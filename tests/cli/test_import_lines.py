@@ -6,7 +6,7 @@ from pathlib import Path
 from cli_case import engram
 from engram.memory.access import OWNER
 from importing_board import Importing
-from movers import answered, live, mover, rows
+from movers import answered, mover, rows
 
 REFUSED: tuple[tuple[bytes, str], ...] = (
     (b"{", "is no JSON object."),
@@ -61,12 +61,6 @@ def test_fields_that_are_not_known_are_named_once(importing: Importing):
         "2 stored, 0 refused",
         "left out, since a memory has no place for it: mood, place",
     ]
-
-
-def test_a_text_whose_last_part_is_missing_is_reported(importing: Importing):
-    part = {"part": 1, "of": 2, "text": "x"}
-    assert importing.run([part, {"content": "Bob sings"}, part])[-1].startswith("2 long texts were left out")
-    assert len(live(importing.board)) == 1
 
 
 def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_path: Path):

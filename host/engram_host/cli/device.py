@@ -6,11 +6,10 @@ These commands change the shared database directly; a running companion sees a c
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from engram_host.cli import output
 from engram_host.cli.access import (
     checked_name,
     format_day,
@@ -100,7 +99,7 @@ def remove(context: Context, name: Name) -> None:
 @app.command("list")
 @takes(HOME, JSON)
 def list_devices(context: Context) -> None:
-    """List the boards: their tokens, when each last connected, and what it told of itself.
+    """List the boards: their tokens, and when each last connected.
 
     Example: engram device list
     """
@@ -108,19 +107,14 @@ def list_devices(context: Context) -> None:
         heard = {device.name: device.heard for device in store.boards.devices()}
         made = {token.device: token.made for token in store.tokens.tokens()}
         former = store.tokens.former_tokens(int(time.time()))
-        told = {name: each.status for name, each in store.status.board_statuses().items()}
     found = [
         {
             "device": name,
             "token_made": made.get(name),
             "former_ends": former.get(name),
             "heard": heard.get(name),
-            "firmware": status.firmware if status else "",
-            "flash_percent": status.flash_percent if status else None,
-            "problem": status.problem if status else "",
         }
         for name in sorted({*heard, *made})
-        for status in (told.get(name),)
     ]
     if context.json:
         typer.echo(json.dumps(found))
@@ -132,13 +126,7 @@ def list_devices(context: Context) -> None:
             status = f"token made {format_day(each['token_made'])}" if each["token_made"] else "no token"
             heard_on = f"heard {format_day(each['heard'])}" if each["heard"] else ""
             grace = f"  old token until {format_minute(each['former_ends'])}" if each["former_ends"] else ""
-            typer.echo(f"{each['device']:32}  {status:22}  {heard_on:16}{grace}{_told(each)}".rstrip())
-
-
-def _told(board: dict[str, Any]) -> str:
-    flash = output.format_flash(board["flash_percent"])
-    parts = (f"firmware {board['firmware']}" if board["firmware"] else "", f"flash {flash}" if flash else "")
-    return "".join(f"  {output.printable_line(part)}" for part in (*parts, board["problem"]) if part)
+            typer.echo(f"{each['device']:32}  {status:22}  {heard_on:16}{grace}".rstrip())
 
 
 @app.command("mosquitto")

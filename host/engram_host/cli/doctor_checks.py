@@ -169,15 +169,8 @@ def companion(settings: Settings, running: dict[str, str]) -> Iterator[Finding]:
 
 def _heard(settings: Settings) -> dict[str, int]:
     """Return when each board last connected; {} if the database cannot simply be read."""
-    from engram_host.companion.settings import database_file
-
-    with contextlib.suppress(SettingError, sqlite3.Error):  # a check of its own says what is wrong
-        path = database_file(settings)
-        if path and path.exists():
-            with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as opened:
-                found = dict(opened.execute("SELECT name, heard FROM devices").fetchall())
-            return {name: heard for name, heard in found.items() if not name.startswith(FOLDER)}
-    return {}
+    found = dict(_rows(settings, "SELECT name, heard FROM devices") or ())
+    return {name: heard for name, heard in found.items() if not name.startswith(FOLDER)}
 
 
 def _boards(heard: dict[str, int]) -> Iterator[Finding]:

@@ -5,14 +5,14 @@ import json
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
 
 from engram.transfer import jsonl
 from engram_host.boards import port as ports
 from engram_host.boards.errors import BoardFailed, NoPort
-from engram_host.boards.json_lines import open_console
+from engram_host.boards.json_lines import JsonConsole, open_console
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
 from engram_host.cli.chat import BoardTalk, LinkConsole, Speaker
@@ -24,11 +24,7 @@ from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import ImportReport, import_command, read_reports
 from engram_host.wording import counted
 
-
-class BoardConsole(Protocol):
-    def ask(self, *, say: str = "", command: str = "") -> Iterator[dict[str, Any]]:
-        """Yield the answers to a request; raises BoardError or CommandError."""
-        ...
+BoardConsole = JsonConsole | LinkConsole
 
 
 @contextlib.contextmanager

@@ -285,10 +285,6 @@ class Tab:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", features=[scheme])
 
-    def as_printed(self) -> None:
-        """Show views as they are printed."""
-        self.call("Emulation.setEmulatedMedia", media="print", features=[])
-
     def without_script(self) -> None:
         """Run no script of a page from now on."""
         self.call("Emulation.setScriptExecutionDisabled", value=True)

@@ -1,8 +1,8 @@
 """The gateway over HTTP: OpenAI's and Anthropic's API at /gateway/v1, and its usage for the operator."""
 
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import FastAPI, Path, Request, Response
+from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
@@ -78,12 +78,3 @@ def add_gateway_routes(app: FastAPI, gateway: Gateway) -> None:
     async def models(request: Request, caller: RequestCaller) -> Response:
         """The models that may be asked for, as OpenAI's API has them."""
         return await gateway.models(request, caller)
-
-    @app.get("/gateway/v1/models/{model:path}", **reads)
-    async def model(
-        request: Request,
-        caller: RequestCaller,
-        model: Annotated[str, Path(max_length=200, description="a model's name, in which slashes may stand")],
-    ) -> Response:
-        """One of the models that may be asked for, as OpenAI's API has it."""
-        return await gateway.model(request, caller, model)

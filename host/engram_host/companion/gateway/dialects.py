@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from starlette.responses import JSONResponse
 
@@ -54,49 +54,21 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-class ModelApi(Protocol):
-    name: str  # value of the setting gateway.api
-
-    title: str
-
-    path: str  # path of a call below the service's base URL
-
-    # Fields passed on; others may cost extra, store data or choose other models.
-    parameters: frozenset[str]
-
-    # Tool types that the client runs; the service runs, and bills, those of other types.
-    function_types: tuple[str | None, ...]
-
-    def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
-        """Return headers for the service, with the key unless it is empty."""
-        ...
-
-    def is_answer(self, value: Any) -> bool: ...
-
-    def is_end(self, data: bytes) -> bool: ...
-
-    def model_list(self, names: list[str]) -> dict[str, Any]: ...
-
-    def refusal(
-        self, status: int, why: str, headers: Mapping[str, str] | None, code: str | None, parameter: str | None = None
-    ) -> JSONResponse: ...
-
-    def error_event(self, why: str, code: str) -> bytes: ...
-
-
 _OPENAI_HOST = "api.openai.com"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
 
 
 class OpenAiApi:
-    name = "openai"
+    name = "openai"  # value of the setting gateway.api
     title = "OpenAI's API"
-    path = "/chat/completions"
+    path = "/chat/completions"  # of a call, below the service's base URL
+    # Fields passed on; others may cost extra, store data or choose other models.
     parameters: frozenset[str] = _names(
         "model messages stream stream_options tools tool_choice parallel_tool_calls functions function_call max_tokens "
         "max_completion_tokens temperature top_p top_k min_p n stop seed frequency_penalty presence_penalty "
         "repetition_penalty logit_bias logprobs top_logprobs response_format reasoning_effort verbosity user"
     )
+    # Tool types that the client runs; the service runs, and bills, those of other types.
     function_types: tuple[str | None, ...] = ("function", "custom")
 
     def key_headers(self, key: str, asked: Mapping[str, str]) -> dict[str, str]:
@@ -176,6 +148,8 @@ class AnthropicApi:
         kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")
         return {"type": "error", "error": {"type": kind, "message": why}}
 
+
+ModelApi = OpenAiApi | AnthropicApi
 
 OPENAI, ANTHROPIC = OpenAiApi(), AnthropicApi()
 APIS: dict[str, ModelApi] = {api.name: api for api in (OPENAI, ANTHROPIC)}

@@ -80,16 +80,6 @@ class Gateway:
         except GatewayRefused as refused:
             return self._refusal_response(refused, self._service.api)
 
-    async def model(self, request: Request, caller: ApiCaller, name: str) -> Response:
-        """Look a model up in the list, so that no name reaches another path of the service."""
-        try:
-            for found in (await self._list_models(request, caller))["data"]:
-                if isinstance(found, dict) and found.get("id") == name:
-                    return Response(encode_json(found), media_type="application/json")
-            raise GatewayRefused(404, "the gateway has no model of that name; GET models lists all.", "model_not_found")
-        except GatewayRefused as refused:
-            return self._refusal_response(refused, self._service.api)
-
     async def _list_models(self, request: Request, caller: ApiCaller) -> dict[str, Any]:
         self._service.client()
         names = gateway_request.allowed_models(self._settings)

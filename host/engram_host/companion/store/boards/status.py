@@ -115,11 +115,6 @@ class BoardStatusTable(DatabaseTable):
         return _statuses(rows, "WHERE device = ?", (device,)).get(device)
 
     @reads
-    def board_statuses(self, rows: Rows, first: str = "", last: str = "") -> dict[str, ToldStatus]:
-        where, names = ("WHERE device BETWEEN ? AND ?", (first, last)) if first else ("", ())
-        return _statuses(rows, where, names)
-
-    @reads
     def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
         some, values = in_list(names)
         return _statuses(rows, f"WHERE device {some}", values) if values else {}
