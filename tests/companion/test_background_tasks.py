@@ -311,25 +311,6 @@ async def _restarts(companion: Served, name: str) -> bool:
     return (await companion.task(name))["restarts"] == 1
 
 
-BELOW = {
-    "folders' changes": ("folders", reads_folders),
-}
-"""Tasks of a task's own: this one comes back with them, and shows that they work."""
-
-
-@pytest.mark.parametrize("name, kill", matrix([*BELOW], [*WAYS]))
-def test_a_task_below_another_that_is_killed_comes_back_with_it(tmp_path: Path, name: str, kill):
-    above, works = BELOW[name]
-
-    async def play(companion: Served) -> None:
-        await works(companion)
-        kill(await one_task(name))
-        await soon(f"{above} is back", partial(_restarts, companion, above))
-        await works(companion)
-
-    run(tmp_path / "home", play)
-
-
 def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path, mosquitto: Broker):
     async def play(companion: Served) -> None:
         for works in (embeds, reads_folders, hears_over_mqtt):
@@ -337,8 +318,7 @@ def test_a_companion_at_rest_runs_no_other_task(tmp_path: Path, mosquitto: Broke
 
         async def other_tasks() -> set[str]:
             own = [task for task in asyncio.all_tasks() if "engram_host" in file_of(task)]
-            known = {*TASKS, *BELOW}
-            return {coroutine_of(task) for task in own if not {task.get_name(), coroutine_of(task)} & known}
+            return {coroutine_of(task) for task in own if not {task.get_name(), coroutine_of(task)} & {*TASKS}}
 
         async def are_none() -> bool:
             return not await other_tasks()
