@@ -20,8 +20,6 @@ _BATCH = const(4096)  # bytes of lines in a message, unless one line is longer: 
 _ANSWER_MS = (4_000, 8_000, 16_000)  # for the companion to write a message down and say so: else it is sent again
 _HELLO_MS = const(50_000)  # between two greetings: they are the sign of life, and show what the companion lost
 _LOOK_MS = const(400)  # between two looks whether there are new lines
-_BUSY_MS = const(100)  # between two looks whether a message is being answered
-_MOST_BUSY = const(100)  # of them: then the board goes on nevertheless
 _MOST_STALLS = const(3)  # answers in a row that do not say what they should
 
 
@@ -107,14 +105,8 @@ class Replication:
 
     async def _step(self) -> bool:
         for copy in self.copies:
-            if not copy.raw.store.is_compacting and not copy.is_done:
-                looks = _MOST_BUSY
-                while looks and self._is_busy():
-                    await sleep_ms(_BUSY_MS)
-                    looks -= 1
-                # Another task may have begun a compaction meanwhile, or ended one.
-                if not copy.raw.store.is_compacting and not self._has_changed():
-                    await self._advance(copy)
+            if not (copy.is_done or copy.raw.store.is_compacting or self._is_busy()):
+                await self._advance(copy)
                 return True
         return False
 

@@ -31,7 +31,6 @@ class Linked:
         self.companion = companion or Companion()
         self.way = Way(self.companion, numbers)
         self.is_busy = False
-        self.looks = 0  # whether a message is answered
         self.connect()
 
     def connect(self):
@@ -74,7 +73,6 @@ class Linked:
         }
 
     def look(self):
-        self.looks += 1
         return self.is_busy
 
     def greeted(self, welcome):
