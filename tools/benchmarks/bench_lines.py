@@ -10,7 +10,7 @@ import numpy as np
 
 from engram import log_line
 from engram_host.companion.embedding.indexer import read_position, write_position
-from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
+from engram_host.companion.entries.lines import KEY_VERSION, embedding_text
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import Identity, StoredVector, text_digest

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from engram import log_line
-from engram_host.companion.entries.embedding_text import embedding_text
+from engram_host.companion.entries.lines import embedding_text
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.companion.vector_types import StoredVector, text_digest

@@ -10,7 +10,7 @@ import numpy as np
 from engram import log_line
 from engram import text as board
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.entries import embedding_text
+from engram_host.companion.entries import lines as entry_lines
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.index_cache import IndexCache
@@ -21,7 +21,7 @@ from engram_host.companion.vector_types import Identity, StoredVector, Vector, V
 from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000
-IDENTITY = Identity("test", 8, embedding_text.KEY_VERSION)
+IDENTITY = Identity("test", 8, entry_lines.KEY_VERSION)
 
 
 def line_of(seq: int, **fields: Any) -> bytes:
@@ -64,7 +64,7 @@ class SearchStore:
         """Keep a vector for the line as it is now."""
         line = self._lines[device][log, seq][1]
         assert line is not None
-        digest = text_digest(embedding_text.embedding_text(log, log_line.decode(line), self._zone))
+        digest = text_digest(entry_lines.embedding_text(log, log_line.decode(line), self._zone))
         self._version += 1
         kept = np.asarray(vector, np.float32)
         others = [pair for pair in self._vectors.get(device, []) if (pair[1].log, pair[1].seq) != (log, seq)]
@@ -126,7 +126,7 @@ def vector_of(text: str) -> Vector:
 def embed_all(store: SearchStore, device: str) -> None:
     """Give each line that has a text its vector."""
     for change in store.changes(device, 0, 1 << 30):
-        text = embedding_text.embedding_text(change.log, log_line.decode(change.line), 0) if change.line else ""
+        text = entry_lines.embedding_text(change.log, log_line.decode(change.line), 0) if change.line else ""
         if text:
             store.embed(device, change.log, change.seq, vector_of(text))
 

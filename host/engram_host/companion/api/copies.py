@@ -15,7 +15,7 @@ from engram.link import messages
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry, export_lines
-from engram_host.companion.memories.types import EntryHistory
+from engram_host.companion.memories.browse import EntryHistory
 from engram_host.companion.store.boards.table import MOST_NUMBER, BoardTable
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import DEVICE_NAME, Device, LogName, SeqRange

@@ -11,9 +11,9 @@ from starlette.exceptions import HTTPException
 from engram_host.companion.api.chat import MessageId
 from engram_host.companion.api.copies import DeviceName, Time
 from engram_host.companion.entries.reader import ReadEntry
+from engram_host.companion.memories.browse import MemoryDetail, MemoryPage, MemoryQuery, MemorySort, MemoryState
 from engram_host.companion.memories.commands import MemoryChange, MemoryEdit, TrashListing
 from engram_host.companion.memories.service import MemoryServices
-from engram_host.companion.memories.types import MemoryDetail, MemoryPage, MemoryQuery, MemorySort, MemoryState
 
 MOST_AT_ONCE = 2
 

@@ -10,7 +10,7 @@ import numpy as np
 from engram import log_line
 from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.indexer import EmbeddingIndexer, read_index
-from engram_host.companion.entries.embedding_text import KEY_VERSION, embedding_text
+from engram_host.companion.entries.lines import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
 from engram_host.companion.processes import Lease
 from engram_host.companion.search.view import QueryVector

@@ -17,8 +17,7 @@ from engram import log_line
 from engram.memory.records import provenance
 from engram.store.types import FORGOTTEN
 from engram.transfer import jsonl
-from engram_host.companion.entries.embedding_text import describe_line
-from engram_host.companion.entries.lifecycle import EntryState, EntryStates, state_name
+from engram_host.companion.entries.lines import EntryState, EntryStates, describe_line, state_name
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.row_types import fields_of
 from engram_host.companion.types import Device, LogName, SeqRange

@@ -11,8 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from engram.memory import line_meaning
 from engram.store.types import FORGOTTEN, LIVE
-from engram_host.companion.entries.embedding_text import describe_line, parse_line
-from engram_host.companion.entries.lifecycle import EntryStates, state_name
+from engram_host.companion.entries.lines import EntryStates, describe_line, parse_line, state_name
 from engram_host.companion.entries.reader import archived_seqs, copied_lines
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device, LogName

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 
 from engram.memory import ALL
-from engram_host.companion.entries.embedding_text import describe_line
+from engram_host.companion.entries.lines import describe_line
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import MediaRefused, StoreUnavailable, UnknownDevice
 from engram_host.companion.media.content import ids_in_line

@@ -3,25 +3,18 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory.records import provenance
 from engram.store.types import FORGOTTEN
-from engram_host.companion.entries.lifecycle import EntryState, state_name
+from engram_host.companion.entries.lines import EntryState, state_name
 from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.entries.scan import KeptOfBoards
 from engram_host.companion.errors import UnknownEntry
-from engram_host.companion.memories.types import (
-    MOST_VERSIONS,
-    EntryHistory,
-    MemoryDetail,
-    MemoryPage,
-    MemoryQuery,
-    SourceTurn,
-)
 from engram_host.companion.search import tables
 from engram_host.companion.search.index import PINNED, DeviceIndex
 from engram_host.companion.search.index_cache import IndexCache
@@ -39,6 +32,77 @@ _MOST_CHAIN = 20  # memories that replaced each other
 _ARCHIVES_KEPT = 32  # boards whose archived lines are kept until something changes
 
 Mask = NDArray[np.bool_]
+
+
+MemoryState = Literal["live", "superseded", "expired", "archived", "all"]
+MemorySort = Literal["changed", "-changed", "created", "-created", "importance", "-importance"]
+"""Sort key; a leading - reverses it."""
+
+MOST_VERSIONS = 20
+
+
+@dataclass(frozen=True)
+class MemoryQuery:
+    """Filters, order and page; all `words` must match."""
+
+    state: MemoryState = "live"
+    tag: str = ""
+    type: str = ""
+    scope: str = ""
+    words: str = ""
+    since: int = 0
+    until: int = 0
+    is_pinned: bool = False
+    sort: MemorySort = "-changed"
+    limit: int = 25
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class MemoryPage:
+    """A page of memories, with the total, the archived matches (of live ones) and at most 100 scopes."""
+
+    total: int
+    archived: int
+    entries: tuple[ReadEntry, ...]
+    scopes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EntryHistory(ReadEntry):
+    """An entry of a board with its lines, oldest first, after those of memories that it superseded."""
+
+    device: str
+    versions: tuple[dict[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class SourceTurn:
+    """A memory's source turn; `line` is None if the copy lacks it or it was forgotten."""
+
+    id: str
+    line: dict[str, Any] | None
+    is_coming: bool
+
+
+def is_changeable(entry: ReadEntry) -> bool:
+    return entry.state in ("live", "expired")
+
+
+@dataclass(frozen=True)
+class MemoryDetail:
+    """A memory with its versions (newest first), source turns, successors and origin."""
+
+    entry: ReadEntry
+    versions: tuple[dict[str, Any], ...]
+    has_more: bool
+    turns: tuple[SourceTurn, ...]
+    successors: tuple[str, ...]
+    origin: str
+
+    @property
+    def is_changeable(self) -> bool:
+        return is_changeable(self.entry)
 
 
 class MemoryBrowser:

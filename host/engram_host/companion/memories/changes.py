@@ -22,15 +22,18 @@ from engram_host.companion.errors import (
     UnknownEntry,
 )
 from engram_host.companion.memories import commands
-from engram_host.companion.memories.browse import MemoryBrowser
-from engram_host.companion.memories.commands import ChangeId, MemoryChange, MemoryEdit, describe_change, parse_id
-from engram_host.companion.memories.types import MemoryDetail
-from engram_host.companion.memories.undo_order import (
+from engram_host.companion.memories.browse import MemoryBrowser, MemoryDetail
+from engram_host.companion.memories.commands import (
+    ChangeId,
+    MemoryChange,
+    MemoryEdit,
     compare_with_copy,
+    describe_change,
     entries_to_undo,
     is_newest_undoable,
     is_overtaken,
     is_pin_overtaken,
+    parse_id,
     standing_changes,
 )
 from engram_host.companion.supervisor import BackgroundPart, Supervisor, wait_for_event

@@ -11,9 +11,8 @@ from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.browse import MemoryBrowser
 from engram_host.companion.memories.changes import MOST_LISTED, MemoryChanges
-from engram_host.companion.memories.commands import MemoryChange
+from engram_host.companion.memories.commands import MemoryChange, is_newest_undoable
 from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.undo_order import is_newest_undoable
 from engram_host.companion.search.tokenizer import query_words
 
 MOST_REMEMBERED = 8

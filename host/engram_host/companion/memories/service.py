@@ -5,12 +5,11 @@ from typing import Any, Protocol
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories import commands
-from engram_host.companion.memories.browse import MemoryBrowser
+from engram_host.companion.memories.browse import MemoryBrowser, MemoryQuery
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import TrashReader
 from engram_host.companion.memories.exchanges import ExchangeMemories
 from engram_host.companion.memories.sessions import SessionBrowser
-from engram_host.companion.memories.types import MemoryQuery
 from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import MOST_QUERY, SearchRequest, SearchResult
 from engram_host.companion.store.boards.table import BoardTable

@@ -25,8 +25,8 @@ from engram.store.types import (
     row_length,
 )
 from engram.text.openers import only_asks
-from engram_host.companion.entries import embedding_text
-from engram_host.companion.entries.lifecycle import EntryState, EntryStates
+from engram_host.companion.entries import lines as entry_lines
+from engram_host.companion.entries.lines import EntryState, EntryStates
 from engram_host.companion.search import tables
 from engram_host.companion.search.tables import (
     KEY_BYTES,
@@ -112,8 +112,8 @@ class DeviceIndex:
         new: list[_New] = []
         for change in changes:
             if change.line is not None:
-                line = embedding_text.parse_line(change.line)
-                entry = embedding_text.describe_line(change.log, line, self._zone)
+                line = entry_lines.parse_line(change.line)
+                entry = entry_lines.describe_line(change.log, line, self._zone)
                 self._entry_states[change.log].add_line(change.seq, entry)
                 entries.append((change.log, change.seq, entry))
                 if entry.number >= 0:
@@ -185,7 +185,7 @@ class DeviceIndex:
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
-        key = embedding_text.embedding_text(log, line, self._zone)
+        key = entry_lines.embedding_text(log, line, self._zone)
         importance = line.get("importance", 0.5)
         return Row(
             is_turn,
@@ -210,7 +210,7 @@ class DeviceIndex:
         texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
         # In the board's order: the first words count most.
         if singles:
-            texts.append(embedding_text.heading_of(line))
+            texts.append(entry_lines.heading_of(line))
             texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
         else:
             texts.insert(0, self._day((line["at"] + self._zone * 60) // _DAY_SECONDS))

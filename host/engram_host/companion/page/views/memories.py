@@ -15,9 +15,8 @@ from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.memories import MemoryId
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.errors import MemoryNotChangeable
-from engram_host.companion.memories.commands import MemoryChange, MemoryEdit
-from engram_host.companion.memories.types import MemoryDetail, SourceTurn
-from engram_host.companion.memories.undo_order import is_newest_undoable
+from engram_host.companion.memories.browse import MemoryDetail, SourceTurn
+from engram_host.companion.memories.commands import MemoryChange, MemoryEdit, is_newest_undoable
 from engram_host.companion.page.formatting import Span, cut_html, differences, take_fitting
 from engram_host.companion.page.page import Page, Views, redirect
 from engram_host.companion.page.views.memory_list import Key, ShownMemory, is_leaving, listed, new_key, shown_memory

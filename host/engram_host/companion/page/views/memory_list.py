@@ -13,9 +13,9 @@ from engram.memory.records.fields import IMPORTANCE, TYPES
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.memories import Text
 from engram_host.companion.app import CompanionApp
+from engram_host.companion.memories.browse import MemoryQuery, MemorySort, MemoryState
 from engram_host.companion.memories.changes import KEY_PATTERN
 from engram_host.companion.memories.commands import MemoryChange, TrashListing
-from engram_host.companion.memories.types import MemoryQuery, MemorySort, MemoryState
 from engram_host.companion.page.formatting import count_pages, cut_html, day_seconds
 from engram_host.companion.page.page import Page, Views, redirect
 
