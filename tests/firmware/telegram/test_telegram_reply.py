@@ -45,11 +45,10 @@ class Channel:
         self.texts = []
         self.answering = []
         self.confirmed = []
-        self.failed = []
         self.moved = {}
         self.poller = self
         self.confirm = self.confirmed.append
-        self.sender = Sender(self, self._move, self.failed.append)
+        self.sender = Sender(self, self._move)
 
     def _move(self, chat, new):
         self.moved[chat] = new

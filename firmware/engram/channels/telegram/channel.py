@@ -30,7 +30,7 @@ class Telegram:
         self._find_people = find_people
         self._commands = commands
         self._api = make_api(0)
-        self.sender = Sender(self._api, self._move_group, self._call_failed)
+        self.sender = Sender(self._api, self._move_group)
         self._polls = make_api(LONG_POLL_S)
         self.poller = Poller(self._polls, clock, self._move_group)
         self._tasks = []
@@ -84,13 +84,7 @@ class Telegram:
         try:
             await self._api.call("setMyCommands", {"commands": menu})
         except BotError as error:
-            if error.code == 401:
-                raise
             diag.info(NAME, "no menu of commands: %s" % error)
-
-    def _call_failed(self, error: BotError) -> None:
-        if error.code == 401:
-            self.poller.failed(error)
 
     def _move_group(self, chat: int, new: int) -> None:
         diag.info(NAME, "the group %d is a supergroup now: %d" % (chat, new))

@@ -119,8 +119,6 @@ class Poller:
     def failed(self, error: BotError) -> int:
         """Note a failed call; return the ms until the next try."""
         problem, pause_ms = str(error), self._backoff.next_ms()
-        if self.is_stopped:
-            return pause_ms
         if error.code in (401, 404):
             self.is_stopped = True
             problem = _NO_BOT

@@ -33,12 +33,11 @@ def is_refused(error: BotError) -> bool:
 
 
 class Sender:
-    """A sender over one BotApi; on_moved(chat, new) and on_error(error) report."""
+    """A sender over one BotApi; on_moved(chat, new) reports a group that became a supergroup."""
 
-    def __init__(self, api, on_moved, on_error):
+    def __init__(self, api, on_moved):
         self._api = api
         self._on_moved = on_moved
-        self._on_error = on_error
         self._moved = {}  # new ids of groups, as reported since the start
         self._pauses = {}
         """By chat the Timeout that Telegram demands."""
@@ -99,7 +98,6 @@ class Sender:
                 await self._api.call(method, fields, is_repeatable=False)
                 return
             except BotError as error:
-                self._on_error(error)
                 if not self._mend(error, chat, fields) or tries == 1:
                     raise
 
