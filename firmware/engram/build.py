@@ -40,7 +40,7 @@ from engram.agent.prompt import PromptBuilder
 from engram.agent.tools import MemoryTools
 from engram.channels import deliveries  # noqa: F401
 from engram.channels.inbox import Inbox
-from engram.channels.message import buffered
+from engram.channels.message import BufferedSink
 from engram.channels.console.commands import Commands
 # isort: on
 
@@ -279,12 +279,15 @@ class Board:
     def add_channels(self) -> None:
         """Add the channels beside the console that the settings name."""
         if self.companion and self.companion.inbound:
-            find_send = self.companion.inbound.find_send
-            self.inbox.deliveries.add_channel("link", buffered(find_send), self.is_let_in)
+            self.inbox.deliveries.add_channel("link", self._open_link_sink, self.is_let_in)
         if self.config.secret("telegram.token"):
             from engram.build_parts import make_telegram  # absent from boards without a bot
 
             self.telegram = make_telegram(self)
+
+    def _open_link_sink(self, room: str) -> tuple:
+        send, room = self.companion.inbound.find_send(room)
+        return send and BufferedSink(send), room
 
     def find_people(self):
         """Return the people who may talk through networks, read when first needed."""

@@ -66,13 +66,3 @@ class BufferedSink(ChannelSink):
 
     async def end(self, outcome) -> bool:
         return not self._content or await self._send(self._content, self._turn)
-
-
-def buffered(find_send):
-    """Return an open_sink for whole texts; find_send(address) gives (send or None, room)."""
-
-    def open_sink(address: str) -> tuple:
-        send, room = find_send(address)
-        return send and BufferedSink(send), room
-
-    return open_sink

@@ -9,7 +9,7 @@ from board import Board, Script
 from channel import push
 from engram import text
 from engram.agent.agent import Sink
-from engram.channels.message import buffered
+from engram.channels.message import BufferedSink
 from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError, StoreError
 from engram.link import conversation, inbound_messages
@@ -217,7 +217,12 @@ async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
 async def test_what_the_board_says_by_itself_is_pushed_once():
     board = _board()
     linked = Talking(board)
-    board.inbox.deliveries.add_channel("link", buffered(linked.inbound.find_send))
+
+    def open_sink(room):
+        send, room = linked.inbound.find_send(room)
+        return BufferedSink(send), room
+
+    board.inbox.deliveries.add_channel("link", open_sink)
     linked.companion.at = (linked.exchange.link, 0)
     linked.companion.board = linked.exchange.board
     caller = caller_of(head_of(), "others")
