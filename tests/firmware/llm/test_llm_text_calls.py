@@ -9,6 +9,11 @@ STORED = {"content": "The bike is green", "tags": ["bike"]}
 JSON = json.dumps(STORED)
 CALL = '{"name": "memory_store", "arguments": ' + JSON + "}"
 PARAMETERS = CALL.replace("arguments", "parameters")
+DSML = (
+    '<｜DSML｜function_calls>\n<｜DSML｜invoke name="memory_store">\n<｜DSML｜parameter name="content" string="true">'
+    'The bike is green</｜DSML｜parameter>\n<｜DSML｜parameter name="tags" string="false">["bike"]</｜DSML｜parameter>\n'
+    "</｜DSML｜invoke>\n</｜DSML｜function_calls>"
+)
 WHOLE = (
     "<tool_call>\n" + CALL + "\n</tool_call>",
     "<tool_call>\n" + CALL + "\n",
@@ -21,14 +26,36 @@ WHOLE = (
     "```json\n" + CALL + "\n```",
     '{"type": "function", "function": ' + CALL + "}",
     '{"function": "memory_store", "arguments": ' + JSON + "}",
+    '{"function": ' + CALL + "}",
     '{"tool_calls": [{"function": {"name": "memory_store", "arguments": ' + json.dumps(JSON) + "}}]}",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>memory_store\n```json\n"
+    + JSON
+    + "\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>memory_store<｜tool▁sep｜>"
+    + JSON
+    + "<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+    "<|tool_calls_section_begin|><|tool_call_begin|>functions.memory_store:0<|tool_call_argument_begin|>"
+    + JSON
+    + "<|tool_call_end|><|tool_calls_section_end|>",
     "<|python_tag|>" + PARAMETERS,
-    "[TOOL_CALLS][" + CALL + "]",
-    "[TOOL_REQUEST]" + CALL + "[END_TOOL_REQUEST]",
-)
-NOT_RUN = (
     "<function=memory_store>" + JSON + "</function>",
+    "[TOOL_CALLS][" + CALL + "]",
     "[TOOL_CALLS]memory_store[CALL_ID]abcdefghi[ARGS]" + JSON,
+    "[TOOL_REQUEST]" + CALL + "[END_TOOL_REQUEST]",
+    "<|channel|>analysis<|message|>I store it.<|end|><|start|>assistant<|channel|>commentary to=functions.memory_store "
+    "<|constrain|>json<|message|>" + JSON + "<|call|>",
+)
+AS_TEXT = (
+    DSML,
+    "<tool_call>\n<function=memory_store>\n<parameter=content>\nThe bike is green\n</parameter>\n<parameter=tags>\n"
+    '["bike"]\n</parameter>\n</function>\n</tool_call>',
+    "<tool_call>memory_store\n<arg_key>content</arg_key>\n<arg_value>The bike is green</arg_value>\n<arg_key>tags</arg_key>\n"
+    '<arg_value>["bike"]</arg_value>\n</tool_call>',
+    '<minimax:tool_call>\n<invoke name="memory_store">\n<parameter name="content">The bike is green</parameter>\n'
+    '<parameter name="tags">["bike"]</parameter>\n</invoke>\n</minimax:tool_call>',
+)
+"""Forms in which each argument is a text."""
+NOT_RUN = (
     "<tool_call>" + CALL.replace("memory_store", "get_weather") + "</tool_call>",
     "<tool_call>" + CALL + "</tool_call> This stores the colour.",
     "<tool_call>" + CALL[:-9],
@@ -41,6 +68,8 @@ NOT_RUN = (
 ANSWERS = (
     CALL.replace("memory_store", "get_weather"),
     '{"name": "Ann", "age": 5}',
+    '{"name": "memory_list", "age": 5}',
+    '[{"name": "Ann"}, {"name": "Bob"}]',
     '{"name": "memory_list"}',
     '```json\n[{"name": "memory_list"}, {"name": "memory_store"}]\n```',
     '{"type": "function", "function": {"name": "memory_list", "description": "Lists", "parameters": {"type": "object"}}}',
@@ -48,6 +77,7 @@ ANSWERS = (
     CALL + " is how a call looks.",
     CALL + CALL.replace("memory_store", "get_weather"),
     "A call has the form <tool_call>{..}</tool_call>, as you see.",
+    "```json\n" + CALL.replace("memory_store", "x") + "\n```",
 )
 
 
@@ -79,6 +109,11 @@ def test_a_call_in_any_form_is_run():
         assert called(text) == STORED, text
 
 
+def test_arguments_that_are_written_between_marks_are_texts():
+    for text in AS_TEXT:
+        assert called(text) == {"content": "The bike is green", "tags": '["bike"]'}, text
+
+
 def test_several_calls_are_run_in_their_order():
     red = CALL.replace("green", "red")
     for text in (
@@ -86,6 +121,11 @@ def test_several_calls_are_run_in_their_order():
         "[TOOL_CALLS][" + CALL + "," + red + "]",
         CALL + "\n" + red,
         CALL + "; " + red,
+        "<function=memory_store>"
+        + JSON
+        + "</function><function=memory_store>"
+        + JSON.replace("green", "red")
+        + "</function>",
     ):
         found, _ = reply(text)
         contents = [json.loads(call.arguments)["content"] for call in found.calls]
@@ -104,8 +144,11 @@ def test_a_call_that_is_not_run_is_not_shown_either():
 def test_the_result_of_a_tool_is_no_call():
     for text in (
         "<tool_response>" + CALL + "</tool_response>",
+        "<tool_result><function=memory_store>" + JSON + "</function></tool_result>",
+        "<｜tool▁outputs▁begin｜><｜tool▁output▁begin｜>" + CALL + "<｜tool▁output▁end｜><｜tool▁outputs▁end｜>",
         "[TOOL_RESULTS]" + CALL + "[/TOOL_RESULTS]",
         "<tool_call>" + CALL + "</tool_call><|observation|>" + CALL,
+        DSML.replace("function_calls", "function_results"),
     ):
         found, passed = reply(text)
         assert (found.calls, found.stop, passed) == ((), "as_text", ""), text
