@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
@@ -44,14 +43,6 @@ def test_make_has_a_target_for_each_command():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_page_says_how_each_command_is_called(name: str):
     assert f"make {name}" in PAGE
-
-
-def test_an_image_is_made_by_make(tmp_path: Path):
-    out = tmp_path / "fs.bin"
-    make = ["make", "-s", "image", "BOARD=ESP32_GENERIC_SPIRAM", f"OUT={out}"]
-    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert out.stat().st_size == 2 << 20 and "at offset 0x200000" in done.stderr
 
 
 @pytest.mark.parametrize(
