@@ -16,7 +16,6 @@ REFUSED: tuple[tuple[bytes, str], ...] = (
     (b'{"tags":["a"]}', "content: is missing."),
     (b'{"content":"x","importance":2}', "importance: "),
     (b'{"content":"x","origin":"m12"}', "origin: "),
-    (b'{"content":"x","part":2,"of":2}', "part: "),
     (b'{"engram_export":9}', "engram_export: "),
     (b'{"engram_export_end":"x"}', "engram_export_end: "),
     (b'{"content":"' + b"x" * 20000 + b'"}', "has 20015 bytes, at most 16384 fit."),

@@ -10,6 +10,7 @@ from engram import files, text
 from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory.access import OWNER
+from engram.memory.journal.schema import TEXT_BYTES, json_bytes
 
 _MARK = const("~")
 _PLAIN = const(b"abcdefghijklmnopqrstuvwxyz0123456789-")
@@ -151,6 +152,10 @@ class PrincipalTexts:
         if len(content) > limit:
             problem = "%s would have %d characters, at most %d are kept: shorten it or remove what is out of date."
             raise ArgumentError("text", problem % (name, len(content), limit))
+        size = json_bytes(content)
+        if size > TEXT_BYTES:
+            problem = "%s would have %d bytes, at most %d are kept: shorten it or remove what is out of date."
+            raise ArgumentError("text", problem % (name, size, TEXT_BYTES))
         self._texts.people.admit(self._principal)
 
 

@@ -8,8 +8,8 @@ undoes.
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, outdated
+from engram.memory.journal.schema import TEXT_BYTES, json_bytes
 
-_PIECE = const(2000)  # characters of an old text in one line, which log_line.MAX_LINE bounds, however they are escaped
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
 _TEXT_CHANGES = const(("profile", "note"))
@@ -25,13 +25,9 @@ class TextChanges:
         self._clock = clock
 
     def note(self, kind: str, name: str, old: str, principal: str) -> None:
-        parts = 0
-        while len(old) > _PIECE:
-            self._store.append([("op", "part"), ("old", old[:_PIECE])])
-            old = old[_PIECE:]
-            parts += 1
-        line = [("old", old), ("parts", parts)] if parts else [("old", old)]
-        self._store.append(self.line(kind, name, principal) + line)
+        if json_bytes(old) > TEXT_BYTES:
+            raise ArgumentError("file", "%s is too long to be kept for /undo: shorten it on a computer." % name)
+        self._store.append(self.line(kind, name, principal) + [("old", old)])
 
     def note_append(self, kind: str, name: str, length: int, principal: str) -> None:
         """Save a file's length in characters before a line is appended."""
@@ -126,15 +122,9 @@ class Undo:
         files, name = self._files[line["op"]], line["file"]
         keeper = files.named(_whose(line))
         # Put back first: cut off in between, the next undo does the same once more.
-        keeper.put_back(name, self._old(line) if "old" in line else keeper.text(name)[: line["length"]])
+        keeper.put_back(name, line["old"] if "old" in line else keeper.text(name)[: line["length"]])
         self._store.append(files.changes.line(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
         return name + " is again as it was before the last change."
-
-    def _old(self, line: dict) -> str:
-        pieces = [self._store.line(line["seq"] - back) for back in range(line.get("parts", 0), 0, -1)]
-        if None in pieces:
-            raise NotFound("whole earlier text", "of " + line["file"], "a part of it was damaged on the flash.")
-        return "".join([piece["old"] for piece in pieces]) + line["old"]
 
 
 def _is_seen(version, caller) -> bool:

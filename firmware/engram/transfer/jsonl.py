@@ -8,9 +8,7 @@ from engram.text.utf8 import valid
 
 _FORMAT = const(1)
 _BOM = const(b"\xef\xbb\xbf")
-_PIECE = const(2000)  # characters of a text in one line, however they are escaped: see log_line.MAX_LINE
 _CONTROLS = const(((0x00, 0x09), (0x0B, 0x20), (0x7F, 0xA0), (0x202A, 0x202F), (0x2066, 0x206A)))
-_MOST_PARTS = const(8)  # of one text: bounds the heap that its parts take when they are read
 
 
 def head(epoch: int, journal_epoch: int, at: int, count: int) -> str:
@@ -41,58 +39,11 @@ def whole(fields: dict, name: str) -> int:
     return value
 
 
-def lines(fields):
-    """Yield an object's lines, long texts in parts with `part` and `of`."""
-    fields = list(fields)
-    for at, (name, value) in enumerate(fields):
-        if name in ("content", "text") and len(value) > _PIECE:
-            count = (len(value) + _PIECE - 1) // _PIECE
-            for part in range(1, count):
-                yield line((("part", part), ("of", count), ("text", value[(part - 1) * _PIECE : part * _PIECE])))
-            fields[at : at + 1] = [("part", count), ("of", count), (name, value[(count - 1) * _PIECE :])]
-            break
-    yield line(fields)
-
-
-class TextParts:
-    def __init__(self):
-        self._texts = []
-        self._of = 0
-        self.lost = 0
-        """Texts without their last part."""
-
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._texts)
-
-    def take(self, fields: dict) -> bool:
-        """True if a part was stored; the last one gets the whole text. ArgumentError."""
-        if "part" not in fields:
-            self.lost += self.is_waiting
-            self._texts = []
-            return False
-        part, of = fields.pop("part"), fields.pop("of", None)
-        name = "content" if "content" in fields else "text"
-        piece = fields.get(name)
-        texts, self._texts = self._texts, []
-        if not (is_count(part) and is_count(of) and 0 < part <= of <= _MOST_PARTS and isinstance(piece, str)):
-            raise ArgumentError("part", "needs a number up to `of`, which is at most %d, and a text." % _MOST_PARTS)
-        if part != len(texts) + 1 or (part > 1 and of != self._of) or len(piece) > _PIECE:
-            raise ArgumentError("part", "does not go on with the line before it.")
-        texts.append(piece)
-        if part < of:
-            self._texts, self._of = texts, of
-            return True
-        fields[name] = "".join(texts)
-        return False
-
-
 class Reader:
     """A reader of an import's lines; `reader` names what is too old for later forms."""
 
     def __init__(self, reader: str):
         self._reader = reader
-        self._texts = TextParts()
         self._lines = self._expected = 0
         self.head = {}
         """Fields of the export's first line, if any."""
@@ -112,8 +63,6 @@ class Reader:
             found = None
         if not isinstance(found, dict):
             return "is no JSON object." if valid(line) else "is not UTF-8."
-        if self._texts.take(found):
-            return ""
         if "engram_export_end" in found:
             self._expected = whole(found, "engram_export_end")
             self._lines -= 1
@@ -128,9 +77,6 @@ class Reader:
 
     def notes(self, is_over: bool):
         """Yield sentences on the import; omissions only if it is over."""
-        lost = self._texts.lost + self._texts.is_waiting
-        if lost:
-            yield "%d long texts were left out, since their last part is missing" % lost
         if is_over and self.head and self._lines != self._expected:
             lines = "it had %d lines, %d were read" % (self._expected, self._lines)
             yield "the file is not whole: " + (lines if self._expected else "its last line is missing")

@@ -92,7 +92,7 @@ class FileImport(ImportReport):
         if isinstance(fields, str):
             self.refuse(number, fields)
             return
-        self._lines += jsonl.lines(fields.items())
+        self._lines.append(jsonl.line(fields.items()))
         self.count("written", 1)
 
     def end(self, source: MemoryFile) -> None:

@@ -169,8 +169,6 @@ VALUES += ("[[]]", "{}", '{"a":1}')
 OBJECTS = (
     '{"engram_export":1,"epoch":"00000000","journal":"00000000","at":1,"records":1}',
     '{"engram_export_end":1}',
-    '{"part":1,"of":2,"text":"x"}',
-    '{"part":1,"of":1,"content":"x"}',
     '{"file":"user.md","text":"x"}',
     '{"content":"x","tags":["x"],"keywords":["x"],"type":"fact","importance":1,"source":"manual","scope":"all","created":1,'
     '"updated":1,"pinned":true,"expires":1,"turns":["t1"],"guess":true,"id":"m1","origin":"x:1","supersedes":"x:2",'

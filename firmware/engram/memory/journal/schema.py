@@ -36,7 +36,9 @@ from engram.store.types import LIVE, SUPERSEDED, Entry
 
 SESSIONS = 24  # that are listed: each takes heap, and bytes of a header that one step writes
 _ROOMS = const(64)  # rooms whose current session is kept: bounds the header, which is one line, and the heap
-_TEXT_BYTES = const(15000)  # of one turn, as JSON: its line has to stay below log_line.MAX_LINE
+TEXT_BYTES = 15000
+"""Maximum bytes of one text as JSON: its line has to stay below log_line.MAX_LINE."""
+
 _COMMANDS = const(256)  # newest lines among which those of commands are kept
 _OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", "command", "sensed", "gone"))
 _TITLE_LONGEST = const(60)
@@ -193,24 +195,24 @@ def fitting_text(content: str, role: str) -> str:
     """Return a turn's text for a line: a reply is cut, a long message raises ArgumentError."""
     if not isinstance(content, str) or not content.strip():
         raise ArgumentError("message", "must be a text that is not empty.")
-    size = _json_bytes(content)
-    if size > _TEXT_BYTES and role == "user":
-        raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, _TEXT_BYTES))
-    return cut_to(content, _TEXT_BYTES)
+    size = json_bytes(content)
+    if size > TEXT_BYTES and role == "user":
+        raise ArgumentError("message", "has %d bytes, at most %d are kept: send it in parts." % (size, TEXT_BYTES))
+    return cut_to(content, TEXT_BYTES)
 
 
 def cut_to(content: str, most: int) -> str:
     """Return the beginning of a text that takes at most `most` bytes in a line."""
-    size = _json_bytes(content)
+    size = json_bytes(content)
     while size > most:
         content = text.cut_bytes(content, len(text.encode(content)) * most // size)
-        size = _json_bytes(content)
+        size = json_bytes(content)
     return content
 
 
-def _json_bytes(content: str) -> int:
+def json_bytes(content: str) -> int:
     """Return the bytes of a text escaped for a line, or fewer if it is too long."""
-    if len(content) > _TEXT_BYTES:
+    if len(content) > TEXT_BYTES:
         return len(content)
     return len(text.encode(text.dumps(content))) - 2
 

@@ -8,8 +8,7 @@
     {"seq","op":"leave","id","at","was","with":[ids],"back","turns":[turn ids],"crc"}   one that left for lack of room
     {"seq","op":"archive","id","at","was","with":[ids],"crc"}                      one that left for the companion
     {"seq","op":"forget","id","at","scopes":[..],"crc"}                            forget it, if it has one of these scopes
-    {"seq","op":"profile"|"note","file","old","parts","length","at","undoes","crc"}   a text file before an edit
-    {"seq","op":"part","old","crc"}                                                how a long one begins
+    {"seq","op":"profile"|"note","file","old","length","at","undoes","crc"}   a text file before an edit
     {"seq","op":"compacted","at","crc"}                                            undo goes back to here
     {"seq","op":"learned","journal","until","at","crc"}                            how far turns were read for facts
     {"seq","op":"distilled","marks":[[file,bytes,crc32],..],"at","crc"}            how far notes were distilled
@@ -17,7 +16,7 @@
 Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
 takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts` are
 turns that go, `outdated` those that say what this version changes, `restores` is a record that was superseded and is
-live again. `parts` lines before this one hold the beginning of `old`. `guess` says that the clock was not known.
+live again. `guess` says that the clock was not known.
 `learned` goes with what turns up to the seq `until` of the journal with that epoch gave, in one flush; `distilled`
 likewise with what notes gave. `origin` tells where a record was imported from (see
 provenance.py), and `past` that it was superseded there, so that it is history from its first line on. `restored` is

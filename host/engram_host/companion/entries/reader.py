@@ -172,9 +172,8 @@ def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str
         pairs: list[tuple[str, Any]] = [*jsonl.pairs(epoch, record, follows, is_past, _UNUSED)]
         if entry.state == "archived":
             pairs.append(("archived", True))
-        for line in jsonl.lines(pairs):
-            yield line
-            count += 1
+        yield jsonl.line(pairs)
+        count += 1
     yield jsonl.tail(count)
 
 

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from engram.errors import ArgumentError
 from engram.memory import ALL, access
-from engram.transfer.jsonl import TextParts
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.entries.reader import ReadEntry
@@ -308,12 +306,12 @@ class TrashReader:
 
 
 def _records(lines: list[str]) -> list[dict[str, Any]]:
-    parts, found = TextParts(), list[dict[str, Any]]()
+    found: list[dict[str, Any]] = []
     for line in lines:
         try:
             fields = json.loads(line)
-            if isinstance(fields, dict) and not parts.take(fields) and isinstance(fields.get("content"), str):
-                found.append(fields)
-        except (ValueError, RecursionError, ArgumentError):
+        except (ValueError, RecursionError):
             continue
+        if isinstance(fields, dict) and isinstance(fields.get("content"), str):
+            found.append(fields)
     return found

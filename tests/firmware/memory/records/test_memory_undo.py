@@ -51,9 +51,9 @@ def test_undo_goes_on_behind_a_change_that_came_after_an_undo():
 
 
 def test_a_long_text_in_any_script_is_taken_back():
-    for letter in ("x", "字", "\x01"):
+    for letter, count in (("x", 8000), ("字", 5000), ("\x01", 2500)):
         board = Board()
-        content = letter * 5000
+        content = letter * count
         board.notes.for_caller(OWNER).write("MEMORY.md", content)
         board.notes.for_caller(OWNER).write("MEMORY.md", "short")
         _undo(board)

@@ -47,14 +47,12 @@ def _lines(board, caller, count: int, memories, keepers):
             continue
         record, follows, is_past, used = memory
         record = board.forgetting.seen(record, caller)
-        for line in jsonl.lines(jsonl.pairs(epoch, record, follows, is_past, used)):
-            yield line
-            written += 1
+        yield jsonl.line(jsonl.pairs(epoch, record, follows, is_past, used))
+        written += 1
     for keeper in keepers:
         for name in keeper.names():
-            for line in jsonl.lines((("file", name), ("text", keeper.text(name)))):
-                yield line
-                written += 1
+            yield jsonl.line((("file", name), ("text", keeper.text(name))))
+            written += 1
     yield jsonl.tail(written)
 
 
