@@ -11,7 +11,6 @@ from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
 _LONGEST_PAUSE_MS = const(3_600_000)
-_REASONS = const(6)  # that are kept of refused proposals
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
 
@@ -106,20 +105,16 @@ class Pause(Timeout):
 
 
 class Rejections:
-    """Refused proposals of a model: a count and the last reasons, without people's words."""
+    """Refused proposals of a model: a count and the last reason, without people's words."""
 
     def __init__(self):
         self.count = 0
-        self.last = []
+        self.last = ""
 
     def add(self, problem: str) -> None:
         self.count += 1
-        self.last.append(problem)
-        if len(self.last) > _REASONS:
-            self.last.pop(0)
+        self.last = problem
 
     def status_lines(self):
         if self.count:
-            yield "%d proposals of the model were refused; the last ones:" % self.count
-            for problem in self.last:
-                yield "  " + problem
+            yield "%d proposals of the model were refused, the last one: %s" % (self.count, self.last)
