@@ -124,7 +124,7 @@ class BadSearch(CompanionError):
 
 
 class Missing(CompanionError):
-    """What a request names is not there; `kind` is its sentence in REFUSALS."""
+    """A thing that a request names is missing; `kind` is its sentence in REFUSALS."""
 
     kind = ""
 
