@@ -74,7 +74,7 @@ PROBLEMS = [
     ("/boards/nobody/memories", 404),
     ("/boards/kitchen/memories?state=evil", 422),
     ("/boards/kitchen/memories/m99", 404),
-    ("/boards/kitchen/memories/m1/merge?other=m1", 404),
+    ("/boards/kitchen/memories/m1/merge?other=m1", 422),
     ("/boards/nobody/search?q=x", 404),
     ("/boards/kitchen/search?q=x&since=2026-02-31", 422),
     ("/search?q=" + "x" * 2001, 422),
