@@ -134,7 +134,7 @@ class ArchiveTransfer:
                 if count:
                     diag.info("archive", "%d memories are with the companion" % count)
             if not weakest:
-                eviction.stop_waiting()
+                eviction.wanted = 0
             if self._pause.is_over:
                 self.why = ""
         except StoreError as error:

@@ -174,10 +174,7 @@ def _check_name(argument: str, value, most: int) -> None:
 
 
 def _is_plain(value: str) -> bool:
-    for letter in value:
-        if letter in _REFUSED or letter < " ":
-            return False
-    return text.printable(value) == value
+    return text.printable(value) == value and not any(letter in _REFUSED or letter < " " for letter in value)
 
 
 def tag(value: str) -> str:

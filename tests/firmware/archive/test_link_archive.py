@@ -61,14 +61,6 @@ async def test_a_companion_that_has_another_line_gets_nothing():
 # --- finding
 
 
-async def test_a_search_shows_it_with_the_companions_text():
-    linked, _ = await full_archive()
-    gone = linked.kept()[0]
-    linked.companion.finds = [["m%d" % gone, 900, 1700000000, "", distinct_content(0)]]
-    found = await linked.recalled("zebra")
-    assert [(item.id, item.text) for item in found] == [("m%d" % gone, distinct_content(0))]
-
-
 async def test_a_text_for_what_is_live_or_unknown_is_not_taken():
     linked, _ = await full_archive()
     live = linked.live()[0]

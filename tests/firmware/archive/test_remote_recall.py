@@ -54,15 +54,6 @@ async def test_an_archived_memory_is_found_by_its_tag():
     assert (answer["memories"][0]["content"], answer["memories"][0]["from"]) == (_KITE, "the companion")
 
 
-async def test_an_archived_memory_is_found_by_words_and_turns_are_no_memories():
-    linked = await _without_the_kite()
-    turn = linked.board.journal.add(OWNER, "user", "owner", "where is it?")
-    await linked.copy()
-    linked.finds_the_kite()
-    linked.companion.finds.append(["t%d" % turn, 100])
-    assert _ids(await linked.recall(query="red kite")) == ["m1"]
-
-
 async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_used():
     linked = await _without_the_kite()
     linked.finds_the_kite()

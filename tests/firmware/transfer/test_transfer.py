@@ -43,24 +43,6 @@ def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
     assert imported(board, [dict(edit, content="Ann plays bridge")])[0] == "0 stored, 1 changed, 0 refused"
 
 
-def test_forgetting_and_undo_reach_the_history_that_came_with_a_memory():
-    board = stored("Ann lives in Rome")
-    board.records.store("Ann lives in Oslo", ["a"], supersedes="m1")
-    lines = memories(board)
-    other = mover()
-    imported(other, lines)
-    ref = other.records.newest().__next__()["id"]
-    assert [record["content"] for record in other.records.history(ref)] == ["Ann lives in Oslo", "Ann lives in Rome"]
-    other.records.forget(ref)
-    other.undo.undo()
-    assert [record["content"] for record in other.records.history(ref)][-1] == "Ann lives in Rome"
-    other.undo.undo()
-    assert [record["content"] for record in live(other)] == ["Ann lives in Rome"]
-    other.records.update("m1", {"content": "Ann lives in Nice"})
-    other.undo.undo()
-    assert [record["content"] for record in live(restarted(other))] == ["Ann lives in Rome"]
-
-
 def test_turns_come_along_on_the_board_of_their_journal_only():
     board = mover()
     turn = "t%d" % board.journal.add(OWNER, "user", "owner", "I play chess")

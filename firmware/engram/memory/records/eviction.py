@@ -90,10 +90,6 @@ class Eviction:
         self.archived += archived
         self.wanted = max(0, self.wanted - tried)
 
-    def stop_waiting(self) -> None:
-        """Note that no more memories can be archived."""
-        self.wanted = 0
-
     def least_important(self, count: int):
         """Yield None while searching, then numbers of the least important records."""
         yield (yield from _least_important(self._records, count))
