@@ -18,7 +18,6 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.irc import bridge as irc
 from engram_host.companion.bridges.irc import session as irc_session
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.chat_messages import keepable, parse_spoken
@@ -88,8 +87,7 @@ async def test_an_answer_in_a_channel_is_for_who_asked(server, network, host, an
 
 
 @on_ngircd
-async def test_a_private_answer_never_goes_to_whoever_took_the_nickname(server, network, host, monkeypatch):
-    monkeypatch.setattr(irc, "KNOWN_SECONDS", 0.0)
+async def test_a_private_answer_never_goes_to_whoever_took_the_nickname(server, network, host):
     ann = await server.peer("ann")
     await ann.say("a secret question")
     asked = await host.next("secret")
