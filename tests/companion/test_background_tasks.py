@@ -20,7 +20,7 @@ import pytest
 from engram import log_line
 from engram_host.companion import supervisor
 from engram_host.companion.alerts import service as alerts
-from engram_host.companion.alerts import watch as alerts_watch
+from engram_host.companion.alerts import service as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.replication import upkeep

@@ -10,8 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from engram_host.companion import recovery
-from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.alerts.watch import AlertSources
+from engram_host.companion.alerts.service import AlertService, AlertSources
 from engram_host.companion.auth.audit import AuditLog
 from engram_host.companion.auth.exposure import tokens_required
 from engram_host.companion.auth.identity import CallerLookup

@@ -9,12 +9,19 @@ from typing import Any, cast
 
 import pytest
 
-from engram_host.companion.alerts import outbox as outbox_module
+from engram_host.companion.alerts import service as outbox_module
 from engram_host.companion.alerts import service as service_module
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
-from engram_host.companion.alerts.outbox import MOST_WAITING, Alert, AlertOutbox, CoolDown
-from engram_host.companion.alerts.service import AlertService
-from engram_host.companion.alerts.watch import PUSH_CHARACTERS, AlertSources, AlertWatch
+from engram_host.companion.alerts.service import (
+    MOST_WAITING,
+    PUSH_CHARACTERS,
+    Alert,
+    AlertOutbox,
+    AlertService,
+    AlertSources,
+    AlertWatch,
+    CoolDown,
+)
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Any
 
 from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
-from engram_host.companion.alerts.outbox import ALERT_PROBLEMS
+from engram_host.companion.alerts.service import ALERT_PROBLEMS
 from engram_host.companion.bridges.runner import BRIDGE_PROBLEMS
 from engram_host.companion.conversations.service import WAITING
 from engram_host.companion.diagnosis import CHECKS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.store.conversations.rows import OPEN
+from engram_host.companion.store.conversations.table import OPEN
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads
 from engram_host.companion.store.queries import Rows

@@ -11,7 +11,7 @@ from typing import Any
 
 from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd, KeptMessage, Shown
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.store.conversations.rows import (
+from engram_host.companion.store.conversations.table import (
     OPEN,
     check_room,
     find_conversation,
