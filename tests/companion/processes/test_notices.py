@@ -15,7 +15,7 @@ from engram_host.companion.conversations.service import ConversationService, Pro
 from engram_host.companion.processes import NoticeListener
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.values import MOST_BYTES, Notice, NoticeKind, parse_notice
+from engram_host.companion.store.database import MOST_NOTICE_BYTES, Notice, NoticeKind, parse_notice
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
 from one_case import in_one_case
@@ -173,6 +173,6 @@ def test_a_notice_comes_as_it_went(kind: NoticeKind):
 
 def test_what_is_unknown_or_too_long_may_be_anything(store: CompanionStore):
     assert parse_notice("later kitchen") == parse_notice("") == Notice("")
-    long = Notice("message", "kitchen", "x" * MOST_BYTES)
+    long = Notice("message", "kitchen", "x" * MOST_NOTICE_BYTES)
     assert long.encode() == ""
     store.database.write(lambda rows: rows.notify(long.encode()))

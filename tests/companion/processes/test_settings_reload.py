@@ -15,8 +15,8 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError
 from engram_host.companion.processes import NoticeListener, SettingsReload
 from engram_host.companion.store import choose_store
+from engram_host.companion.store.database import Notice
 from engram_host.companion.store.postgres import hear_notices
-from engram_host.companion.store.values import Notice
 from engram_host.companion.supervisor import Supervisor
 from failing_network import PASSWORD, fake_network
 from postgres_server import PostgresServer, cut_notices

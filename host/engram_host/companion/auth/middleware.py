@@ -21,8 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
 from engram_host.companion.auth.browsers import check_csrf, check_origin, is_navigation, with_headers
-from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup
-from engram_host.companion.auth.rate_limit import FailedLogins, RateLimiter
+from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup, FailedLogins, RateLimiter
 from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
 

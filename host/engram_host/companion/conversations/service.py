@@ -20,7 +20,7 @@ from engram_host.companion.replication.messages import Head
 from engram_host.companion.settings import ChatSettings, conversation_limits
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.conversations.table import ConversationTable
-from engram_host.companion.store.values import Notice
+from engram_host.companion.store.database import Notice
 from engram_host.companion.supervisor import BackgroundPart, Supervisor, Wakers, wait_for_event
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable

@@ -18,8 +18,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.store.database import AdvisoryLocks, Database
-from engram_host.companion.store.values import Notice, ValueTable, parse_notice
+from engram_host.companion.store.database import AdvisoryLocks, Database, Notice, parse_notice
+from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundPart, Supervisor
 
 _log = logging.getLogger("engram.processes")

@@ -10,13 +10,18 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import resources
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from engram_host.companion.errors import IF_DAMAGED, StoreBusy, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
 
 _log = logging.getLogger("engram.store")
+
+MOST_NOTICE_BYTES = 500
+
+NoticeKind = Literal["", "board", "message", "pushed", "settings"]
+"""Kinds: news for a board, a changed message, a new push, changed settings; "": anything changed."""
 
 # --- migrations
 
@@ -184,6 +189,27 @@ class Database(ABC):
                         "date, or by another program: start this one again when that is done."
                     ) from problem
                 _log.warning("another process has locked the database, and may bring it up to date: waiting for it")
+
+
+@dataclass(frozen=True)
+class Notice:
+    """A change of a board or message, "" if unspecified."""
+
+    kind: NoticeKind
+    device: str = ""
+    mid: str = ""
+
+    def encode(self) -> str:
+        found = " ".join((self.kind, self.device, self.mid)).rstrip()
+        return found if len(found.encode()) <= MOST_NOTICE_BYTES else ""
+
+
+def parse_notice(payload: str) -> Notice:
+    kind, _, rest = payload.partition(" ")
+    device, _, mid = rest.partition(" ")
+    if kind == "board" or kind == "message" or kind == "pushed" or kind == "settings":
+        return Notice(kind, device, mid)
+    return Notice("")
 
 
 class DatabaseTable:

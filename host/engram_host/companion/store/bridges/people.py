@@ -14,10 +14,9 @@ from engram.memory import access
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.bridges.deliveries import insert_delivery
-from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql import columns_of, read_row, row_values
-from engram_host.companion.store.values import Notice
 
 MOST_PEOPLE = 1000
 

@@ -21,10 +21,9 @@ from engram_host.companion.errors import (
     UnknownDevice,
 )
 from engram_host.companion.store.boards.replication_rules import HELLO_FIRST
-from engram_host.companion.store.database import DatabaseTable, reads, writes
+from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
 from engram_host.companion.store.queries import Rows
 from engram_host.companion.store.sql import chunks, columns_of, in_list, read_row, row_values
-from engram_host.companion.store.values import Notice
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,
