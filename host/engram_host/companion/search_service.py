@@ -79,7 +79,6 @@ class SearchService:
         self._notes = notes
         self._passages = passages
         self._values = values
-        self._settings = settings
         self._folders = folders
         self._clock = clock
         self._metrics = metrics or Metrics()
@@ -122,18 +121,13 @@ class SearchService:
 
         `is_quick` skips a slow vector, and limits notes to those that the board lacks.
         """
-        settings = self._settings
         access.check_caller(request.caller)
         if not isinstance(request.folders, bool) and request.log:
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         if request.until and request.since >= request.until:
             raise BadSearch("until", "must be later than since")
-        weight = settings.weight if request.weight is None and settings.weight >= 0 else request.weight
-        words = settings.words if request.words is None else request.words
-        meaning = settings.meaning if request.meaning is None else request.meaning
-        if not words and not meaning:
+        if not request.words and not request.meaning:
             raise BadSearch("words", "or meaning has to stay on")
-        request = request.model_copy(update={"words": words, "meaning": meaning, "weight": weight})
         with self._metrics.measure_search("board" if is_quick else "person"):
             began = time.perf_counter()
             vector, problem = await self._vector(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)

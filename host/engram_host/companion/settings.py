@@ -1,8 +1,6 @@
 """All settings of a companion, described in docs/reference/companion-settings.md."""
 
-import json
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,9 +56,6 @@ class StoreSettings:
 
 @dataclass(frozen=True)
 class SearchSettings:
-    words: bool = setting(True, "FTS_ENABLED")
-    meaning: bool = setting(True, "ENGRAM_MEANING")
-    weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
 
 
@@ -141,10 +136,6 @@ _EMBEDDING_TABLE = "embedding"
 PROVIDERS = ("auto", "minilm", "e5", "openai", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
 
-_MOST_HEADERS = 32
-
-_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
-
 
 @dataclass(frozen=True)
 class EmbeddingSettings:
@@ -156,12 +147,9 @@ class EmbeddingSettings:
     model_name: str = setting("", "EMBEDDING_MODEL_NAME", high=200)
     dimensions: int = setting(0, "EMBEDDING_DIMENSIONS", low=0, high=16384)
     use_dimensions: bool = setting(False, "EMBEDDING_USE_DIMENSIONS")
-    headers: str = setting("", "EMBEDDING_HEADERS", high=8000, secret=True)
     input_characters: int = setting(8000, "EMBEDDING_INPUT_CHARACTERS", low=16, high=100000)
     batch_size: int = setting(64, "EMBEDDING_BATCH_SIZE", low=1, high=2048)
-    retries: int = setting(3, "EMBEDDING_RETRIES", low=0, high=10)
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
-    connect_seconds: int = setting(5, "EMBEDDING_CONNECT_SECONDS", low=1, high=60)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
     fallback: str = setting("local", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
@@ -171,8 +159,7 @@ class EmbeddingSettings:
 
     def __post_init__(self) -> None:
         _check_key(f"{_EMBEDDING_TABLE}.api_key", self.api_key)
-        _check_url(f"{_EMBEDDING_TABLE}.base_url", self.base_url, f"{_EMBEDDING_TABLE}.headers")
-        self.header_fields()
+        _check_url(f"{_EMBEDDING_TABLE}.base_url", self.base_url)
         if self.use_dimensions and not self.dimensions:
             raise SettingError(f"{_EMBEDDING_TABLE}.use_dimensions", f"needs {_EMBEDDING_TABLE}.dimensions to be set.")
 
@@ -180,29 +167,14 @@ class EmbeddingSettings:
     def is_remote_set(self) -> bool:
         return bool(self.api_key or self.base_url)
 
-    def header_fields(self) -> dict[str, str]:
-        name = f"{_EMBEDDING_TABLE}.headers"
-        try:
-            found = json.loads(self.headers) if self.headers.strip() else {}
-        except ValueError:
-            raise SettingError(name, 'must be a JSON object such as {"X-Team": "garden"}.') from None
-        if not isinstance(found, Mapping) or len(found) > _MOST_HEADERS:
-            raise SettingError(name, f"must be a JSON object of at most {_MOST_HEADERS} headers.")
-        for key, value in found.items():
-            if not _NAME.fullmatch(key):
-                raise SettingError(name, "has a name that no header can have.")
-            if not isinstance(value, str) or not all(" " <= sign <= "~" for sign in value):
-                raise SettingError(name, f"{key} must be a text of printable ASCII signs.")
-        return dict(found)
-
 
 def _check_key(name: str, key: str) -> None:
     if not key.isascii() or not all("!" <= sign <= "~" for sign in key):
         raise SettingError(name, "has a space, a line's end or another sign that no key has.")
 
 
-def _check_url(name: str, url: str, place: str) -> None:
-    """Raise SettingError unless a URL is a base URL; `place` is the setting for a password."""
+def _check_url(name: str, url: str) -> None:
+    """Raise SettingError unless a URL is a base URL."""
     if not url:
         return
     try:
@@ -214,7 +186,7 @@ def _check_url(name: str, url: str, place: str) -> None:
     if parts.scheme not in ("http", "https") or not has_host or not is_clean:
         raise SettingError(name, "must be http(s)://host[:port][/path].")
     if "@" in parts.netloc:
-        raise SettingError(name, f"must not hold a name or a password; {place} is the place for these.")
+        raise SettingError(name, "must not hold a name or a password; embedding.api_key is the place for a key.")
 
 
 # --- a companion's folder

@@ -118,7 +118,7 @@ def test_what_may_pass_is_tried_again(peer, fault):
 
 def test_an_answer_that_does_not_come_in_time_is_asked_for_again(peer):
     peer.faults.append("slow")
-    asked = RemoteEmbedder(service(peer, timeout_seconds=0.5, connect_seconds=SECONDS, retries=99), MODEL)
+    asked = RemoteEmbedder(service(peer, timeout_seconds=0.5, retries=99), MODEL)
     np.testing.assert_allclose(embed(asked, ["a"]), [direction("a")], atol=1e-6)
     assert len(peer.requests) >= 2
 

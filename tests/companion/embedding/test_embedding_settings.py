@@ -41,11 +41,6 @@ def test_the_file_goes_before_the_environment_and_that_before_the_default():
         ("base_url", "http://host:port"),
         ("base_url", "http://name:password@host/v1"),
         ("base_url", "http://host/v1?key=1"),
-        ("headers", "X-Team: garden"),
-        ("headers", "[]"),
-        ("headers", '{"X Team": "garden"}'),
-        ("headers", '{"X-Team": "garden\\nX-More: 1"}'),
-        ("headers", '{"X-Team": 1}'),
     ],
 )
 def test_a_bad_value_is_refused_by_its_name(name, value):
@@ -55,8 +50,7 @@ def test_a_bad_value_is_refused_by_its_name(name, value):
 
 
 def test_secrets_are_not_shown():
-    shown = repr(load({"api_key": KEY, "headers": '{"X-Token": "hidden-one"}'}))
-    assert KEY not in shown and "hidden-one" not in shown
+    assert KEY not in repr(load({"api_key": KEY}))
 
 
 @in_one_case("value", [KEY + " ", KEY + "ä"])

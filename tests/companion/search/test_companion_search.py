@@ -152,7 +152,7 @@ def searching(store):
     for heard, name in enumerate(("oldest", "middle", "newest"), start=1):
         _filled(store, name, 4000, heard)
     meaning = embedding_of(store)
-    return search_of(store, SearchSettings(index_megabytes=16, meaning=False), meaning)
+    return search_of(store, SearchSettings(index_megabytes=16), meaning)
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):

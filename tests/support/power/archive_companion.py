@@ -77,7 +77,7 @@ class Companion:
         supervisor = Supervisor()
         searching = search_of(
             self.store,
-            SearchSettings(index_megabytes=16, meaning=False),
+            SearchSettings(index_megabytes=16),
             embedding_of(self.store, supervisor=supervisor),
             clock=lambda: NOW,
         )

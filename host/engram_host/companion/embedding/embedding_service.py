@@ -74,10 +74,8 @@ def _remote(settings: EmbeddingSettings) -> Embedder:
     key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     service = RemoteService(
         settings.base_url or OPENAI_URL,
-        key | settings.header_fields(),
-        retries=settings.retries,
+        key,
         timeout_seconds=settings.timeout_seconds,
-        connect_seconds=settings.connect_seconds,
     )
     return RemoteEmbedder(
         service,

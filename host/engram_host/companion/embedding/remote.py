@@ -95,6 +95,7 @@ MOST_ANSWER_BYTES = 64 << 20
 _PASSING = (408, 425, 429)
 """Statuses besides 5xx that are worth a retry."""
 
+_CONNECT_SECONDS = 5.0
 _FIRST_WAIT_SECONDS = 0.5
 _MOST_WAIT_SECONDS = 60.0
 """Maximum wait for a retry; a longer Retry-After is an error."""
@@ -112,7 +113,6 @@ class RemoteService:
         *,
         retries: int = 3,
         timeout_seconds: float = 30,
-        connect_seconds: float = 5,
         sleep: Sleep = asyncio.sleep,
     ):
         """`headers` are sent with each request; their values are removed from every message."""
@@ -120,7 +120,7 @@ class RemoteService:
         self._headers = dict(headers)
         self._secrets = sorted({part for value in headers.values() for part in value.split() if len(part) > 5}, key=len)
         self._retries = retries
-        self._timeout = httpx.Timeout(timeout_seconds, connect=connect_seconds)
+        self._timeout = httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS)
         self._sleep = sleep
         self._client: httpx.AsyncClient | None = None
 

@@ -117,9 +117,8 @@ class Ranking:
         self._seen = [visible_rows(index, request, now) for index, _ in found]
         self._days = next(filter(None, (days_named(request.query, now, index.zone) for index, _ in found)), None)
         scan = self._start_scan(vectors, query)
-        uses_words = request.words is not False
-        self._side = WordScores(self._seen, self._terms() if uses_words else {})
-        self._words = self._side if uses_words else None
+        self._side = WordScores(self._seen, self._terms() if request.words else {})
+        self._words = self._side if request.words else None
         near = scan() if scan else None
         unembedded = sum(one.live_rows.unembedded for one in self._seen) if near else 0
         self.degraded = REASONS.say("unembedded", n=unembedded) if unembedded else ""

@@ -97,10 +97,8 @@ class SearchRequest(BaseModel):
     since: Time = Field(default=0, description="from this time on, Unix seconds")
     until: Time = Field(default=0, description="before this time, Unix seconds")
     history: bool = Field(default=False, description="also what something newer took the place of")
-    words: bool | None = Field(default=None, description="whether to search by words; by default as the settings say")
-    meaning: bool | None = Field(
-        default=None, description="whether to search by meaning; by default as the settings say"
-    )
+    words: bool = Field(default=True, description="whether to search by words")
+    meaning: bool = Field(default=True, description="whether to search by meaning")
     weight: Annotated[float, Field(ge=0, le=1)] | None = Field(
         default=None, description="of meaning against words; by default by the shape of the query"
     )

@@ -190,7 +190,7 @@ def _search_request(form: SearchForm, device: str, zone: BoardZone, limit: int) 
         since=day_seconds(form.since, zone),
         until=day_seconds(form.until, zone, 1),  # inclusive
         history=form.history,
-        meaning=False if form.words else None,
+        meaning=not form.words,
         explain=True,
     )
 
