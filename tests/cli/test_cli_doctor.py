@@ -189,10 +189,11 @@ def test_a_broker_that_is_away_and_its_password(home: Path):
 
 
 def test_a_fresh_install_without_the_optional_model_is_well(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from engram_host.companion.embedding import e5, minilm
+    from engram_host.companion.embedding.e5 import MultilingualE5
+    from engram_host.companion.embedding.minilm import MiniLm
 
-    for module in (minilm, e5):
-        monkeypatch.setattr(module, "_PACKAGE", "no_such_package")
+    for model in (MiniLm, MultilingualE5):
+        monkeypatch.setattr(model, "package", "no_such_package")
     ports = {"ENGRAM_HTTP_PORT": str(free_port()), "ENGRAM_MQTT_PORT": str(free_port())}
     ran = _doctor(tmp_path / "none", EMBEDDING_PROVIDER="auto", **ports)
     assert _wrong(ran) == {}

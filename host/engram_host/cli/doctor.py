@@ -131,10 +131,9 @@ def _embedder(settings: "Settings") -> Finding:
         return watch(name, "none: searches use words only", 'set embedding.provider to "auto" to search by meaning.')
     try:
         from engram_host.companion.embedding.local_embedder import LOCAL, local_models
-        from engram_host.companion.embedding.local_model import is_installed
 
         model = local_models(LOCAL if provider in _NOT_LOCAL else provider)[0]
-        is_missing = provider == "auto" and not is_installed(model)
+        is_missing = provider == "auto" and not model.is_installed
         model.check(model.folder())
     except ImportError as missing:
         return wrong(name, f"the package {missing.name} is not installed", install_command("companion"))

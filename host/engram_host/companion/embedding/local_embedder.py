@@ -19,7 +19,7 @@ import numpy as np
 
 from engram_host.companion.embedding.e5 import MultilingualE5
 from engram_host.companion.embedding.embedder import Embedder, Kind, encodable, normalize
-from engram_host.companion.embedding.local_model import LocalModel, ModelParts, is_installed
+from engram_host.companion.embedding.local_model import LocalModel, ModelParts
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
 from engram_host.companion.vector_types import Vector
@@ -158,7 +158,7 @@ def local_models(name: str) -> list[LocalModel]:
     if name != LOCAL:
         return [_MODELS[name]()]
     every = [model() for model in _MODELS.values()]
-    return [model for model in every if is_installed(model)] or every[:1]
+    return [model for model in every if model.is_installed] or every[:1]
 
 
 def local_embedders(names: Sequence[str], threads: int, graphs: Path | None) -> list[Embedder]:

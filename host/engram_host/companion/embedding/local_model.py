@@ -3,10 +3,10 @@
 import hashlib
 import importlib.util
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,53 +55,53 @@ class ModelParts:
     digest: str
 
 
-class LocalModel(Protocol):
+class LocalModel(ABC):
+    """A model in a package that is never imported; only its files are read."""
+
     name: str
     dimensions: int
+    package: str
+    digests: Mapping[str, str]
+    """SHA-256 of the files by name."""
+
+    source: str
+    install: str
+    bring_back: str
+    inner = ""
 
     def folder(self) -> Path:
         """Return the folder of the files, not checked; raises EmbedderRefused if not installed."""
-        ...
+        found = importlib.util.find_spec(self.package)
+        for place in (found.submodule_search_locations or ()) if found else ():
+            folder = Path(place) / self.inner
+            if all((folder / name).is_file() for name in self.digests):
+                return folder
+        raise EmbedderRefused(f"the local embedding model is not installed: {self.install}.")
+
+    @property
+    def is_installed(self) -> bool:
+        try:
+            self.folder()
+        except EmbedderRefused:
+            return False
+        return True
 
     def check(self, folder: Path) -> None:
         """Check the files completely; raises EmbedderRefused."""
-        ...
+        for name, expected in self.digests.items():
+            try:
+                with (folder / name).open("rb") as file:
+                    found = hashlib.file_digest(file, "sha256").hexdigest()
+            except OSError as error:
+                raise EmbedderRefused(
+                    f"the local model's {name} cannot be read ({error.strerror}); {self.bring_back} brings it back."
+                ) from None
+            if found != expected:
+                raise EmbedderRefused(
+                    f"the local model's {name} is not the one that {self.source} publishes, so it is not used;"
+                    f" {self.bring_back} brings the right one back."
+                )
 
+    @abstractmethod
     def load(self, folder: Path) -> ModelParts:
         """Read checked files; raises ImportError without the extra `onnx`."""
-        ...
-
-
-def find_model(package: str, names: Sequence[str], install: str, inner: str = "") -> Path:
-    """Find files of a package without an import; raises EmbedderRefused with `install`."""
-    found = importlib.util.find_spec(package)
-    for place in (found.submodule_search_locations or ()) if found else ():
-        folder = Path(place) / inner
-        if all((folder / name).is_file() for name in names):
-            return folder
-    raise EmbedderRefused(f"the local embedding model is not installed: {install}.")
-
-
-def is_installed(model: LocalModel) -> bool:
-    try:
-        model.folder()
-    except EmbedderRefused:
-        return False
-    return True
-
-
-def check_files(folder: Path, digests: Mapping[str, str], source: str, bring_back: str) -> None:
-    """Check SHA-256 of files by name; raises EmbedderRefused with the command `bring_back`."""
-    for name, expected in digests.items():
-        try:
-            with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise EmbedderRefused(
-                f"the local model's {name} cannot be read ({error.strerror}); {bring_back} brings it back."
-            ) from None
-        if found != expected:
-            raise EmbedderRefused(
-                f"the local model's {name} is not the one that {source} publishes, so it is not used;"
-                f" {bring_back} brings the right one back."
-            )

