@@ -1,11 +1,15 @@
 """Types for boards, lines and files; without numpy, which is slow to load."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, TypeVar
 
 from engram.config import SECRETS
 from engram_host.time_zones import BoardZone
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 LogName = Literal["records", "journal"]
 LOGS: tuple[LogName, ...] = ("records", "journal")
@@ -333,3 +337,17 @@ class ConversationLimits:
     person_messages: int = 20
     board_bytes: int = 1 << 20
     answer_bytes: int = 4 << 20
+
+
+class BoundedDict(OrderedDict[Key, Value]):
+    """Forgets the entry that was set longest ago once there are more than `most`."""
+
+    def __init__(self, most: int):
+        super().__init__()
+        self._most = most
+
+    def __setitem__(self, key: Key, value: Value) -> None:
+        super().__setitem__(key, value)
+        self.move_to_end(key)
+        if len(self) > self._most:
+            self.popitem(last=False)

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.board_warnings import ROOM_AGAIN_PERCENT, flash_warning, is_nearly_full
 from engram_host.companion.auth.secrets import SecretStore
@@ -26,6 +25,7 @@ from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundTask, Backoff, Supervisor, wait_for_event
+from engram_host.companion.types import BoundedDict
 from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.alerts")

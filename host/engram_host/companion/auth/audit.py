@@ -4,11 +4,10 @@ import asyncio
 import logging
 import time
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store.tokens import AuditTable
-from engram_host.companion.types import AuditEntry
+from engram_host.companion.types import AuditEntry, BoundedDict
 
 _log = logging.getLogger("engram.security")
 

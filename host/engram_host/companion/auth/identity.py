@@ -8,9 +8,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, OPERATOR_NAME, token_digest
 from engram_host.companion.store.tokens import TokenTable
+from engram_host.companion.types import BoundedDict
 
 SECONDS_KEPT = 1.0
 """Cache time of a token: a removed one is valid this much longer."""

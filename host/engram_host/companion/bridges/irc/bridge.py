@@ -13,13 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.connections import host_and_port, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendFailed
 from engram_host.companion.bridges.irc.lines import CODES, Line, NickMask, lines_of, lower, pasted, room_for, said
 from engram_host.companion.bridges.irc.session import IrcSession, Login
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, Incoming, utf8_bytes
 from engram_host.companion.bridges.texts import split_quotes, with_marks, without_mention
+from engram_host.companion.types import BoundedDict
 
 log = logging.getLogger(__name__)
 

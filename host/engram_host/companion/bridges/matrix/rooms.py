@@ -19,13 +19,13 @@ from nio import (
     SyncResponse,
 )
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.client import MatrixClient, ask, refusal_in
 from engram_host.companion.bridges.matrix.events import Account, Event
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.texts import shorten
+from engram_host.companion.types import BoundedDict
 
 MOST_ROOMS = 200
 MOST_MISSED = 500  # missed messages read per room; older ones stay unanswered

@@ -19,7 +19,6 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.connections import read_bounded
 from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import Attachment, BridgeHost, Chat, Features, Incoming, edit_id
@@ -33,6 +32,7 @@ from engram_host.companion.bridges.slack.client import (
 )
 from engram_host.companion.bridges.slack.words import edited, escaped_length, readable, rendered, whose
 from engram_host.companion.bridges.texts import shorten
+from engram_host.companion.types import BoundedDict
 
 _MOST_UNITS = 3900  # leaves room for a table as code, with its escapes
 _CALL_SECONDS = 20

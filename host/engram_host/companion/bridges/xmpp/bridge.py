@@ -24,13 +24,13 @@ from slixmpp.plugins.xep_0045 import XEP_0045
 from slixmpp.plugins.xep_0199 import XEP_0199
 from slixmpp.stanza import Message, Presence
 
-from engram_host.bounded import BoundedDict
 from engram_host.companion.bridges.connections import host_and_port, read_bounded, run_until_one_ends, tls_context
 from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway, SendFailed
 from engram_host.companion.bridges.network import BridgeHost, Chat, Features, FileFetch, Incoming, utf8_bytes
 from engram_host.companion.bridges.xmpp import stanzas
 from engram_host.companion.bridges.xmpp.client import Arrived, XmppClient
 from engram_host.companion.supervisor import describe_error
+from engram_host.companion.types import BoundedDict
 
 log = logging.getLogger(__name__)
 
