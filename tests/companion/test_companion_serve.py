@@ -10,7 +10,6 @@ from cli_case import engram
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import StoreSettings, store_url
 from one_case import in_one_case
-from peers import Companion
 from serve_process import FREE, failed_start, start_serve
 from waiting import wait_until
 
@@ -72,18 +71,6 @@ def test_a_password_is_not_taken_from_the_command_line(tmp_path: Path, flag: str
     ran = engram("serve", "--home", tmp_path / "home", flag, url)
     assert ran.status == 2 and variable in ran.err and "hush" not in ran.err
     assert not (tmp_path / "home").exists()
-
-
-def test_what_was_taken_is_there_after_a_restart(tmp_path: Path):
-    from sending import Sent
-
-    with Companion(tmp_path / "home") as companion:
-        board = Sent(companion.posted, "kitchen")
-        board.say("hello")
-        board.sync()
-        companion.kill()
-        companion.start()
-        assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["hello"]
 
 
 @in_one_case("backend, url", [("postgres", ""), ("postgres", "sqlite:///x"), ("sqlite", "postgres://h/d")])

@@ -71,20 +71,6 @@ def test_work_that_fails_is_begun_again_and_its_error_is_kept(quick):
     run(play)
 
 
-def test_work_that_is_cancelled_by_another_is_begun_again(quick):
-    async def play() -> None:
-        failing = Failing(0)
-        task = Supervisor().start("mqtt", failing)
-        await wait_until_async("the state", lambda: failing.begun == 1)
-        [mine] = [each for each in asyncio.all_tasks() if each.get_name() == "mqtt"]
-        mine.cancel()
-        await wait_until_async("the state", lambda: failing.begun == 2)
-        assert task.status.error == "it was cancelled"
-        await task.stop()
-
-    run(play)
-
-
 def test_finite_work_that_ends_is_finished(quick):
     async def play() -> None:
         mistakes = [KeyError("a mistake")]

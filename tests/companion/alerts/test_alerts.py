@@ -394,17 +394,6 @@ def test_an_address_that_is_down_for_good_lets_no_other_be_told_twice(served: Se
     assert served.address("two").sent == ["kitchen says", "garden says"]
 
 
-def test_without_an_address_there_is_no_task(tmp_path: Path):
-    async def script() -> None:
-        supervisor = Supervisor()
-        service = service_of(Database(), SecretStore(tmp_path, {}), supervisor)
-        service.start()
-        assert supervisor.statuses() == []
-        await service.stop()
-
-    asyncio.run(script())
-
-
 def test_addresses_that_cannot_be_read_are_a_problem_and_nothing_worse(tmp_path: Path):
     secrets = SecretStore(tmp_path, {"ENGRAM_ALERTS_URLS": "nonsense://hunter2"})
 

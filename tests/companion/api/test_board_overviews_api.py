@@ -5,7 +5,6 @@ import time
 
 import pytest
 
-from cli_case import fine
 from engram import log_line
 from engram.clock import day_name
 from engram_host.companion.overview.service import COPY_WARNINGS, LONG_SECONDS, find_warnings
@@ -113,6 +112,3 @@ def test_the_pins_of_a_board_are_shown(companion: Companion, board):
     assert made.ask("status", items=[["pins", values]])["op"] == "received"
     status = companion.client.get(f"/v1/boards/{made.device}/status").json()["told"]["status"]
     assert json.loads(status["pins"]) == values
-    shown = fine("boards", made.device, "--home", companion.home).out
-    (row,) = [line for line in shown.splitlines() if line.startswith("pins")]
-    assert row.endswith(" lamp: on, soil: 812, door: –")

@@ -158,13 +158,6 @@ def test_health_of_a_damaged_database_tells_a_board_nothing_of_it(damaged: Compa
     assert "companion.db" not in answer.text
 
 
-def test_a_board_gets_no_acknowledgement_of_a_damaged_database(damaged: Companion):
-    board = Sent(damaged.posted, "kitchen")
-    board.say("something")
-    answer = board.hello()
-    assert answer["op"] == "refused"
-
-
 # --- where all is well
 
 

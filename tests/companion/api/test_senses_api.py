@@ -90,9 +90,7 @@ def send_folded(house: PerceivingBoard, is_sent: Callable[[int], bool]) -> None:
     """Let a board perceive twice, days apart, and send the levels that are named: of the first time it keeps hours."""
     house.perceive("room", [5] * 90, 60)
     house.senses.flush()
-    history = house.senses.history
-    history._fold(history.minutes.newest)
-    history.minutes.remove(history.minutes.newest)
+    list(house.senses.history._fold(house.senses.history.minutes.newest))
     house.now += 5 * DAY
     house.perceive("room", [6] * 90, 60)
     house.senses.flush()

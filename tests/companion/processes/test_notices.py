@@ -124,15 +124,6 @@ def test_an_answer_that_one_worker_takes_reaches_who_follows_it_at_another(url: 
     play(url, script)
 
 
-def test_what_a_board_begins_to_say_wakes_who_waits_at_another_worker(url: str):
-    async def script(first: Worker, second: Worker) -> None:
-        with first.conversations.waiting_for_pushes() as pushed:
-            await second.board("push", 2, mid="push:1:t1", room="phone", text="wake up")
-            await pushed.wait()
-
-    play(url, script)
-
-
 def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str):
     async def script(first: Worker, second: Worker) -> None:
         task = await listening(second, 2)

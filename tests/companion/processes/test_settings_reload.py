@@ -3,24 +3,19 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from companion_thread import companion_thread
 from engram_host.companion import processes
-from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError
 from engram_host.companion.processes import NoticeListener, SettingsReload
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.database import Notice
 from engram_host.companion.store.postgres import hear_notices
 from engram_host.companion.supervisor import Supervisor
-from failing_network import PASSWORD, fake_network
 from postgres_server import PostgresServer, cut_notices
-from waiting import SECONDS, wait_until, wait_until_async
+from waiting import wait_until_async
 
 
 class Worker:
@@ -119,24 +114,3 @@ def test_settings_that_cannot_be_meant_at_one_worker_are_refused_there_and_read_
         await wait_until_async("the other one reads them", lambda: second.reloads > before)
 
     play(url, script)
-
-
-def test_a_bridge_that_is_set_up_at_all_workers_begins_at_all_of_them_when_one_is_asked_to_reload(
-    url: str, tmp_path: Path
-):
-    homes = [tmp_path / name for name in ("w1", "w2")]
-    for home in homes:
-        home.mkdir()
-        (home / "companion.toml").write_text(f'[store]\nurl = "{url}"\n')
-    with fake_network(), companion_thread(homes[0]) as first, companion_thread(homes[1]) as second:
-        for home in homes:
-            with (home / "companion.toml").open("a") as file:
-                file.write('[bridges.mine]\nnetwork = "fake"\nserver = "localhost"\n')
-            SecretStore(home).keep("bridges.mine.password", PASSWORD)
-        assert httpx.post(f"{first.web.url}/v1/bridges/reload", timeout=SECONDS).status_code == 200
-
-        def states() -> list[str]:
-            found = [httpx.get(f"{each.web.url}/v1/bridges", timeout=SECONDS).json() for each in (first, second)]
-            return sorted(bridge["state"] for bridges in found for bridge in bridges)
-
-        wait_until("it runs at one of them, and the other knows it", lambda: states() == ["connected", "elsewhere"])

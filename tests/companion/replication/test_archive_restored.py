@@ -47,14 +47,6 @@ def _compacted(board: ArchivingBoard, *numbers: int) -> None:
     board.sync()
 
 
-def test_a_database_put_back_has_what_was_archived_since(board: ArchivingBoard, back: Callable[[], None]):
-    _compacted(board, 2, 4)
-    back()
-    board.sync()
-    assert board.tell() == 2
-    board.check()
-
-
 def test_what_the_board_does_not_know_of_was_forgotten(board: ArchivingBoard, back: Callable[[], None]):
     _compacted(board, 2)
     board.forget(5)

@@ -10,9 +10,9 @@ import pytest
 import get_micropython
 import get_mosquitto
 from extent import with_more
-from faulty import FaultyProxy, FaultyRelay
+from faulty import FaultyRelay
 from file_bytes import bytes_of
-from peers import BoardProcess, Broker, Companion, free_port
+from peers import BoardProcess, Broker, Companion
 from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
@@ -39,7 +39,7 @@ def _is_note_copied(path: Path, board: BoardProcess, companion: Companion) -> bo
     return answer.status_code == 200 and answer.json()["lines"] == bytes_of(path).decode().split("\n")
 
 
-def _talk_through(transport: FaultyRelay | FaultyProxy, board: BoardProcess, faults: int) -> None:
+def _talk_through(transport: FaultyRelay, board: BoardProcess, faults: int) -> None:
     """Talk until each kind of fault has happened, and so many of all kinds together."""
     numbers = random.Random(faults)
     number = 0
@@ -64,17 +64,6 @@ def test_over_mqtt_that_loses_doubles_and_reorders_the_copy_is_the_log(tmp_path:
         board = stack.enter_context(BoardProcess(tmp_path / "board", brokers[0].url, "kitchen"))
         _talk_through(relay, board, faults)
         relay.faults = False
-        wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
-
-
-@pytest.mark.parametrize("faults", with_more([SHORT], [LONG]))
-def test_over_http_that_loses_and_doubles_the_copy_is_the_log(tmp_path: Path, faults: int):
-    with ExitStack() as stack:
-        companion = stack.enter_context(Companion(tmp_path / "companion"))
-        proxy = stack.enter_context(FaultyProxy(companion.url, free_port(), seed=5))
-        board = stack.enter_context(BoardProcess(tmp_path / "board", proxy.url, "kitchen"))
-        _talk_through(proxy, board, faults)
-        proxy.faults = False
         wait_until("the copy is the log", lambda: _is_copied(board, companion), 120)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engram.config import SECRETS
-from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation, UnknownDevice
+from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations.table import MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.store.queries import Rows
@@ -78,25 +78,6 @@ def test_a_secret_that_somebody_typed_is_removed_with_the_end_of_its_message(
 # --- from waiting to done
 
 
-def test_a_message_goes_from_waiting_to_done(kitchen: CompanionStore):
-    assert add(kitchen).state == "waiting"
-    offered = kitchen.conversations.next_message(BOARD, "kitchen", NOW)
-    assert offered and (offered.said.text, offered.offers) == ("hi", 1)
-    assert not kitchen.conversations.mark_taken(BOARD, "kitchen", "a", "t3", NOW)
-    assert (
-        kitchen.conversations.conversation("kitchen", "a").state == "taken"
-        and kitchen.conversations.conversation("kitchen", "a").turn == "t3"
-    )
-    assert not reply(kitchen, "a", 1, 1, "Hel", "lo")
-    assert read(kitchen) == ("answering", [("text", "Hel"), ("text", "lo")])
-    assert not reply(kitchen, "a", 1, 2, "!", end=True)
-    assert read(kitchen, after=2) == ("done", [("text", "!")])
-    assert (
-        kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None
-        and not kitchen.conversations.boards_with_messages()
-    )
-
-
 def test_what_comes_twice_or_late_changes_nothing(kitchen: CompanionStore):
     add(kitchen)
     kitchen.conversations.next_message(BOARD, "kitchen", NOW)
@@ -144,12 +125,6 @@ def test_a_board_is_given_its_own_messages_only(kitchen: CompanionStore):
 
 
 # --- cancelling, and what never ends
-
-
-def test_what_the_board_has_not_got_is_cancelled_at_once(kitchen: CompanionStore):
-    add(kitchen)
-    assert kitchen.conversations.cancel_conversation("kitchen", "a", NOW).state == "cancelled"
-    assert kitchen.conversations.next_message(BOARD, "kitchen", NOW) is None
 
 
 def test_a_board_is_told_to_stop_and_has_the_last_word(kitchen: CompanionStore):
@@ -290,8 +265,3 @@ def test_what_a_board_says_by_itself_has_a_bound_and_drives_out_no_message(
     kept = [each.said.mid for each in kitchen.conversations.conversations("kitchen", 10)]
     assert kept == ["push:5", "push:4", "push:3", "open"]
     assert [each.said.mid for each in kitchen.conversations.conversations("garden", 10)] == ["push:1:t1"]
-
-
-def test_a_board_that_is_not_known_is_told_nothing(store: CompanionStore):
-    with pytest.raises(UnknownDevice):
-        add(store)

@@ -1,13 +1,7 @@
 """Disks that are full, databases that are locked or gone, processes that are killed: what was acknowledged is there."""
 
-import os
-import random
 import signal
 import sqlite3
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,14 +9,10 @@ import pytest
 from engram_host.companion.errors import CompanionError, SettingError, StoreFull, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store, open_store
 from engram_host.companion.store.sqlite import SqliteDatabase
-from extent import with_more
 from one_case import in_one_case
 from plain_board import PlainBoard
 from postgres_process import binaries
 from postgres_server import PostgresServer
-
-ROOT = Path(__file__).resolve().parents[3]
-FOLDERS = [str(ROOT / name) for name in ("host", "firmware")]
 
 
 def have(store: CompanionStore, board: PlainBoard) -> int:
@@ -37,16 +27,6 @@ def whole(store: CompanionStore, board: PlainBoard) -> bool:
         version = changes[-1].version
         lines |= {change.seq: change.line for change in changes}
     return lines == dict(board.logs["journal"].between(0, have(store, board)))
-
-
-def whole_at_rest(store: CompanionStore, board: PlainBoard) -> bool:
-    """whole() while nothing is added: PostgreSQL may still do what a killed process has asked for last."""
-    while True:
-        before = have(store, board)
-        if whole(store, board):
-            return True
-        if have(store, board) == before:
-            return False
 
 
 def fill(board: PlainBoard) -> CompanionError:
@@ -152,59 +132,3 @@ def test_a_server_that_crashes_and_comes_back_has_all_that_was_taken():
         assert whole(store, board)
         assert have(store, board) == 55
         store.close()
-
-
-@pytest.mark.parametrize("kills", with_more([2], [30]))
-def test_what_was_acknowledged_outlives_a_killed_process(
-    store_url: str, open_store: Callable[[], CompanionStore], kills: int
-):
-    store = open_store()
-    board = PlainBoard(store)
-    board.hello()
-    acknowledged = 0
-    for _ in range(kills):
-        board.logs["journal"].append(MORE_THAN_ARE_TAKEN)
-        acknowledged = max(acknowledged, killed(store_url, board))
-        assert have(store, board) >= acknowledged
-        assert whole_at_rest(store, board)
-    assert acknowledged > 0
-
-
-MORE_THAN_ARE_TAKEN = 5000
-"""Lines that come before each kill."""
-
-LATEST_KILL = 0.3
-"""Seconds after the first answer: the kill comes at any moment of what a process does to take lines."""
-
-
-def killed(url: str, board: PlainBoard) -> int:
-    """Start a process that takes lines, and kill it; what it acknowledged last."""
-    lines = b"".join(board.logs["journal"].lines.values())
-    epoch = board.logs["journal"].epoch
-    command = [sys.executable, "-c", TAKER, url, board.name, board.board, str(epoch)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(FOLDERS)}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
-        assert process.stdin
-        assert process.stdout
-        process.stdin.write(lines)
-        process.stdin.close()
-        last = process.stdout.readline()
-        time.sleep(random.uniform(0, LATEST_KILL))
-        process.kill()
-        last = ([last, *process.stdout.read().split(b"\n")[:-1]])[-1]
-    return int(last)
-
-
-TAKER = """
-import sys
-from engram_host.companion.types import LineBatch, Sender, SeqRange
-from engram_host.companion.store import open_store
-url, device, board, epoch = sys.argv[1:]
-lines = list(enumerate(sys.stdin.buffer.read().splitlines(keepends=True), 1))
-store = open_store(url)
-have, n = store.boards.device(device).have["journal"], 1
-while have < len(lines):
-    span = SeqRange(device, "journal", int(epoch), have, min(have + 7, len(lines)))
-    (have,) = store.replication.store_batches([LineBatch(Sender(board, 1, 1), span, lines[have:have + 7])], 1_000_000)
-    print(have, flush=True)
-"""

@@ -10,7 +10,7 @@ PAUSES = {
     "companion/conversations/test_conversation_faults.py", "companion/conversations/test_conversation_kills.py",
     "companion/processes/test_three_processes.py", "companion/replication/test_archive_kills.py",
     "companion/replication/test_replication_faults.py", "companion/replication/test_replication_kills.py",
-    "companion/store/test_store_failures.py", "companion/test_background_tasks.py", "e2e/console/test_signals.py",
+    "companion/test_background_tasks.py", "e2e/console/test_signals.py",
     "e2e/test_learning.py", "e2e/test_restart.py", "firmware/device/test_device_wifi.py",
     "firmware/link/test_link_conversation.py", "support/boards/board_stand_in.py", "support/bridges/matrix_peer.py",
     "support/bridges/slack_socket_fake.py", "support/companion/faulty.py", "support/companion/fleet_boards.py",

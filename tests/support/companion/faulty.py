@@ -1,7 +1,7 @@
-"""Transports that lose, double, delay and reorder messages between boards and the companion, by a seed.
+"""A relay that loses, doubles, delays and reorders messages between boards and the companion, by a seed.
 
-`FaultyRelay` stands between two brokers: boards talk to one, the companion to the other. `FaultyProxy` stands between
-boards and the companion's HTTP API. While `faults` is False they pass everything on as it comes.
+It stands between two brokers: boards talk to one, the companion to the other. While `faults` is False it passes
+everything on as it comes.
 """
 
 import asyncio
@@ -12,7 +12,6 @@ from typing import Self
 from urllib.parse import urlsplit
 
 import aiomqtt
-import httpx
 
 from waiting import SECONDS
 
@@ -21,10 +20,12 @@ LATEST_SECONDS = 1.5
 _RECONNECT_SECONDS = 0.2
 
 
-class _InThread:
-    """Runs an event loop of its own beside the test."""
+class FaultyRelay:
+    """Passes messages both ways, in an event loop of its own beside the test."""
 
-    def __init__(self, seed: int):
+    def __init__(self, boards_url: str, companion_url: str, seed: int):
+        self._boards = urlsplit(boards_url)
+        self._companion = urlsplit(companion_url)
         self.random = random.Random(seed)
         self.faults = True
         self.counts = {"passed": 0, "lost": 0, "doubled": 0, "late": 0}
@@ -42,19 +43,15 @@ class _InThread:
         self._work = self._loop.create_task(self.work())
         await self._work
 
-    async def work(self) -> None:
-        """What it does until it is stopped."""
-        raise NotImplementedError
-
     def __enter__(self) -> Self:
         self._thread.start()
-        assert self._ready.wait(SECONDS), "the faulty transport did not start"
+        assert self._ready.wait(SECONDS), "the relay did not start"
         return self
 
     def __exit__(self, *_: object) -> None:
         self._loop.call_soon_threadsafe(self._work.cancel)
         self._thread.join(SECONDS)
-        assert not self._thread.is_alive(), "the faulty transport did not end"
+        assert not self._thread.is_alive(), "the relay did not end"
 
     def delays(self) -> list[float]:
         """How often a message is passed on, and after how many seconds each time."""
@@ -81,21 +78,6 @@ class _InThread:
         """How many faults there were."""
         return self.counts["lost"] + self.counts["doubled"] + self.counts["late"]
 
-    def later(self, coroutine) -> None:
-        """Do something beside."""
-        task = self._loop.create_task(coroutine)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-
-
-class FaultyRelay(_InThread):
-    """Passes messages between the broker of the boards and that of the companion, with faults both ways."""
-
-    def __init__(self, boards_url: str, companion_url: str, seed: int):
-        super().__init__(seed)
-        self._boards = urlsplit(boards_url)
-        self._companion = urlsplit(companion_url)
-
     async def work(self) -> None:
         """Relay until stopped; brokers that go away are found again."""
         while True:
@@ -115,51 +97,11 @@ class FaultyRelay(_InThread):
     async def _relay(self, source: aiomqtt.Client, target: aiomqtt.Client) -> None:
         async for message in source.messages:
             for delay in self.delays():
-                self.later(self._pass(target, message.topic.value, message.payload, delay))
+                passing = self._loop.create_task(self._pass(target, message.topic.value, message.payload, delay))
+                self._tasks.add(passing)
+                passing.add_done_callback(self._tasks.discard)
 
     async def _pass(self, target: aiomqtt.Client, topic: str, payload, delay: float) -> None:
         await asyncio.sleep(delay)
         with contextlib.suppress(aiomqtt.MqttError):
             await target.publish(topic, payload, qos=1)
-
-
-class FaultyProxy(_InThread):
-    """Takes requests at `url` and passes them on: some are lost, some come twice, of some the answer is lost."""
-
-    def __init__(self, companion_url: str, port: int, seed: int):
-        super().__init__(seed)
-        self._target = companion_url
-        self.url = f"http://127.0.0.1:{port}"
-        self._port = port
-
-    async def work(self) -> None:
-        """Serve until stopped."""
-        async with httpx.AsyncClient(timeout=30) as self._client:
-            server = await asyncio.start_server(self._take, "127.0.0.1", self._port)
-            self._ready.set()
-            async with server:
-                await server.serve_forever()
-
-    async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError, httpx.TransportError):
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                path = head.split(b" ", 2)[1].decode()
-                size = next(
-                    (int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")), 0
-                )
-                body = await reader.readexactly(size)
-                answers = []
-                for delay in self.delays():
-                    await asyncio.sleep(delay)
-                    answers.append(await self._client.post(self._target + path, content=body, headers=_BINARY))
-                if not answers or (self.faults and self.random.random() < LOST):
-                    break
-                answer = answers[-1]
-                answered = f"HTTP/1.1 {answer.status_code} X\r\nContent-Type: {answer.headers['content-type']}\r\n"
-                writer.write(f"{answered}Content-Length: {len(answer.content)}\r\n\r\n".encode() + answer.content)
-                await writer.drain()
-        writer.close()
-
-
-_BINARY = {"Content-Type": "application/octet-stream"}

@@ -203,7 +203,8 @@ class AlertWatch:
         if kept:
             return json.loads(kept)
         away = [name for name, heard in self._sources.boards.heard_times().items() if self._is_away(heard, now)]
-        return {"away": dict.fromkeys(away, 0), "push": self._sources.conversations.newest_conversation(), "codes": []}
+        push = self._sources.conversations.newest_conversation()
+        return {"away": dict.fromkeys(away, 0), "full": [], "push": push, "codes": []}
 
     def _is_away(self, heard: int, now: int) -> bool:
         return bool(self._settings.away_minutes) and now - heard >= self._settings.away_minutes * 60
@@ -223,7 +224,7 @@ class AlertWatch:
             del away[name]  # a board that was erased
 
     def _flashes(self, told: dict[str, Any]) -> Iterator[Alert]:
-        full: list[str] = told.setdefault("full", [])  # notes of before have none
+        full: list[str] = told["full"]
         bound = self._settings.flash_percent
         uses = self._sources.status.flash_uses() if bound else {}
         for name, (used, size) in uses.items():

@@ -201,10 +201,11 @@ class BatchWriter:
         copies: dict[tuple[str, LogName], LogRow] = {}
         outcomes: list[int | Refused | Stale] = []
         for batch in batches:
-            device, copy, problem = self._locate_copy(batch)
-            if device is None or copy is None:
-                outcomes.append(problem)
+            found = self._locate_copy(batch)
+            if not isinstance(found, tuple):
+                outcomes.append(found)
                 continue
+            device, copy = found
             devices[device.name] = device
             copies[device.name, copy.log] = copy
             outcomes.append(self._write_batch(device, copy, batch))
@@ -213,15 +214,15 @@ class BatchWriter:
         self._use.save()
         return outcomes
 
-    def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow | None, LogRow | None, Refused | Stale]:
-        say_hello = Refused(HELLO_FIRST, again=0)
+    def _locate_copy(self, batch: LineBatch) -> tuple[DeviceRow, LogRow] | Refused | Stale:
         span = batch.span
         device = self._devices.get(span.device)
         copy = self._copies.get((span.device, span.log))
-        problem = message_refusal(device, batch.sender) or _batch_refusal(batch)
-        if problem or copy is None or copy.epoch != span.epoch:
-            return None, None, problem or say_hello
-        return device, copy, say_hello
+        if problem := message_refusal(device, batch.sender) or _batch_refusal(batch):
+            return problem
+        if device is None or copy is None or copy.epoch != span.epoch:
+            return Refused(HELLO_FIRST, again=0)
+        return device, copy
 
     def _write_batch(self, device: DeviceRow, copy: LogRow, batch: LineBatch) -> int | Refused:
         span = batch.span
