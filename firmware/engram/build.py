@@ -75,7 +75,7 @@ def _load_handlers() -> dict:
 class Board:
     """The parts of one board, which App runs."""
 
-    model = jobs = flush = distillation = None
+    model = jobs = distillation = None
     archived = link_state = companion = remote_search = archive = telegram = None
     senses = sampling = sense_watch = sense_view = pins = None
     people = None
@@ -203,7 +203,6 @@ class Board:
             offline=self.offline,
             model=self.model,
             jobs=self.jobs,
-            flush=self.flush,
             remote_search=self.remote_search,
         )
         self.commands = Commands(self, _load_handlers)
@@ -242,15 +241,13 @@ class Board:
     def _add_jobs(self) -> None:
         from engram.learning.distill import Distillation  # these are absent from boards without a model
         from engram.learning.extract import Extraction  # absent, too
-        from engram.learning.flush import Flush  # absent, too
         from engram.learning.jobs import Jobs  # absent, too
 
         config, clock, records, cursor = self.config, self.clock, self.records, self.learning_cursor
-        extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model)
-        self.flush = Flush(config, records, self.journal, cursor, self.toolbox, self.prompts, self.model, extraction)
+        extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model, self.prompts)
         self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
         quiet_ms = 1000 * config.get("extract.pause_seconds")
-        self.jobs = Jobs((extraction, self.flush, self.distillation), quiet_ms, self.turn_queue.is_busy)
+        self.jobs = Jobs((extraction, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
     async def _ask_agent(self, caller, content: str, mid: str, head: str) -> tuple:
         from engram.timers.turn import run_turn  # with the first timer that asks

@@ -111,7 +111,7 @@ def test_turns_that_were_not_read_have_a_last_look_that_nobody_hears(home: Home,
     with learning(home, server, mode="lightweight", session__messages=4) as talk:
         for number in range(4):
             say(talk, f"message number {number}")
-        shown(talk, "/stats", "times since the start")
+        shown(talk, "/stats", "0 facts from 4 messages")
     assert b"NO_REPLY" not in talk.seen
     assert "the bike is green" in (home.folder / "memory/MEMORY.md").read_text()
     assert {turn["text"] for turn in home.turns() if turn["role"] == "assistant"} == {"I see."}

@@ -23,7 +23,6 @@ def _operations() -> list[Operation]:
         facts = [f"k{number}f{fact}z is what Ann{number}{fact} has" for fact in range(number % 3)]
         operations.append({"do": "learn", "facts": facts})
         if number % 4 == 3:
-            operations.append({"do": "flush", "of": len(operations) - 3})
             operations.append({"do": "compact", "what": "records"})
     return operations
 

@@ -33,7 +33,6 @@ class Agent:
         offline,
         model=None,
         jobs=None,
-        flush=None,
         remote_search=None,
     ):
         self.config = config
@@ -47,7 +46,6 @@ class Agent:
         self.offline = offline
         self.model = model
         self.jobs = jobs
-        self.flush = flush
         self.remote_search = remote_search
         self.turns = 0
         self.failed = 0
@@ -128,7 +126,6 @@ class Agent:
         if jobs:
             if is_whole:
                 jobs.on_model_ok()
-            self.flush.turn_over(turn.caller, self.journal.current(turn.caller))
             jobs.turn_over()
         if turn.said and turn.command.kind and not (is_whole or reply.all()):
             answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)

@@ -35,7 +35,6 @@ _NEW_TAGS = const(60)  # tokens
 CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt
 TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
 _MARK = const(20)  # tokens of the mark of a cut
-_COMING = const(150)  # tokens that a turn to come is taken to have
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
 _MORE = const(" … [cut; memory_get t%d shows all of it]")
 _CUT = const(" … [cut: too long for this window]")
@@ -134,36 +133,12 @@ class PromptBuilder:
 
         return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
 
-    def staying(self, caller, sid: str, ahead: int) -> list:
-        """Return the seqs of a session's turns that are still shown after `ahead` more."""
-        room, _ = self._budgets(caller, self.config.get("mode"))
-        turns = self.journal.window(sid, self.config.get("session.messages"), ahead)
-        return self._fitting(turns, room // 2 - ahead * _COMING)[0]
-
-    def fitting(self, caller, turns: list) -> list:
-        """Return the first of some turns, as many as fill half of a prompt, at least one."""
-        room = self._room(caller, self.config.get("mode")) // 2
-        count = 0
-        for seq in turns:
-            room -= self._cost(seq)
-            if room < 0 and count:
-                break
-            count += 1
-        return turns[:count]
-
-    def last_look(self, caller, turns: list, system: str, asked: str) -> Prompt:
-        """Build the prompt that shows turns before they leave the window and asks for what to keep."""
+    def last_look(self, caller, message: str) -> Prompt:
+        """Build the prompt of a silent turn, which has a message and no history."""
         mode = self.config.get("mode")
-
-        def blocks():
-            yield from self._system(caller, mode, "")
-            yield system
-
-        def messages():
-            yield from self._history(turns, caller, False)
-            yield user(asked)
-
-        return Prompt(blocks, messages, "", self._room(caller, mode) // 4)
+        return Prompt(
+            lambda: self._system(caller, mode, ""), lambda: (user(message),), "", self._room(caller, mode) // 4
+        )
 
     def _budgets(self, caller, mode: str) -> tuple:
         """Return the tokens left for history, message and tool calls, and those for memories."""
@@ -241,7 +216,7 @@ class PromptBuilder:
         turn = self.journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn and not turn.get("command") else 0
 
-    def _history(self, turns: list, caller, has_quoted: bool = True):
+    def _history(self, turns: list, caller):
         # In a group each message has its speaker's name.
         role, unanswered = "", "" if caller.group else "user"
         for seq in turns:
@@ -252,8 +227,6 @@ class PromptBuilder:
             if role == turn["role"] == unanswered:
                 yield assistant(_UNANSWERED)  # or an API would take both for one message
             role = turn["role"]
-            if not has_quoted:
-                turn = {name: value for name, value in turn.items() if name != "quoted"}
             yield self._message(turn, caller)
         if role and role == unanswered:
             yield assistant(_UNANSWERED)

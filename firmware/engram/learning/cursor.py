@@ -1,12 +1,11 @@
 """The position up to which the journal was read for facts. A batch of turns keeps all its facts once, or none.
 
 What turns gave is on flash with the seq up to which they were read, in one flush of the records' log. A small file has
-that seq too, for turns that gave nothing, and what was spent on the day:
+that seq too, for turns that gave nothing or had a last look, and what was spent on the day:
 
-    memory/learning.json    {"epoch","until","day","calls","tokens","flushed":{"s1":seq,..}}
+    memory/learning.json    {"epoch","until","day","calls","tokens"}
 
-`epoch` is the journal's, so that a journal that was reset is read from its beginning; `flushed` has, of sessions whose
-window dropped turns that were not read, the seq up to which the model was given a last look at them.
+`epoch` is the journal's, so that a journal that was reset is read from its beginning.
 """
 
 from collections import namedtuple
@@ -16,9 +15,7 @@ from engram.compat import const
 from engram.errors import StoreError
 
 _FILE = const("/learning.json")
-_LARGEST = const(4096)  # bytes of the file
-_BATCH_CHARS = const(6000)  # characters of one batch, which fills one prompt
-_MOST_FLUSHED = const(64)  # sessions: more than the journal lists
+_LARGEST = const(1024)  # bytes of the file
 
 SPENT = "the day's calls or tokens are spent (extract.calls_a_day, extract.tokens_a_day)"
 
@@ -37,8 +34,6 @@ class LearningCursor:
         self._clock = clock
         self._until = 0
         self._day = self.calls = self.tokens = 0
-        self.flushed = {}
-        """By session the seq up to which turns were shown before they left the window."""
 
     @property
     def until(self) -> int:
@@ -51,25 +46,16 @@ class LearningCursor:
         self._until = seq
 
     def open(self) -> None:
-        """Read the saved progress; a new board starts with the next message."""
-        epoch, learned = self._journal.entries.epoch, self._versions.learned
-        told = files.read_json(self._path, _LARGEST, _state)
-        is_known = False
+        """Read the saved progress."""
+        told = files.read_json(self._path, _LARGEST, _numbers)
         if told:
-            of_epoch, until, self._day, self.calls, self.tokens, flushed = told
-            is_known = of_epoch == epoch
-            if is_known:
-                self._until, self.flushed = until, flushed
-        if is_known or (learned and learned[0] == epoch):
-            self.until = min(self.until, self._journal.newest)
-            return
-        # With another epoch the journal was reset: all of it is new.
-        self.until = 0 if told or learned else self._journal.newest
-        self.save()
+            epoch, until, self._day, self.calls, self.tokens = told
+            self._until = until if epoch == self._journal.entries.epoch else 0
+        self._until = min(self.until, self._journal.newest)
 
     def save(self) -> None:
         values = {"epoch": self._journal.entries.epoch, "until": self.until, "day": self._day}
-        values.update({"calls": self.calls, "tokens": self.tokens, "flushed": self.flushed})
+        values.update({"calls": self.calls, "tokens": self.tokens})
         try:
             files.write(self._path, text.dumps(values))
         except StoreError as error:
@@ -79,28 +65,23 @@ class LearningCursor:
     # --- next batch
 
     @property
-    def is_behind(self) -> bool:
-        return self.until < self._journal.newest
+    def behind(self) -> int:
+        """The number of the journal's lines that were not read."""
+        return self._journal.newest - self.until
 
-    def batch(self, most: int) -> Batch:
-        """Return the next messages of one session and workspace, at most `most`."""
+    def batch(self, most: int, room: int) -> Batch:
+        """Return the next messages of one session and workspace, at most `most`, of `room` tokens."""
         turns = []
         until = self.until
-        room = _BATCH_CHARS
         for turn in self._journal.later(self.until):
-            if self._is_unread(turn):
-                room -= len(turn["text"])
+            if _is_said(turn):
+                room -= text.tokens(turn["text"])
                 if turns and (len(turns) == most or room < 0 or not _is_one_place(turn, turns[0])):
                     return Batch(turns, until)
                 turns.append(turn)
             until = turn["seq"]
         # All that follows is no turn.
         return Batch(turns, self._journal.newest)
-
-    def _is_unread(self, turn: dict) -> bool:
-        """True for a person's own words that no Flush has shown."""
-        is_said = turn["role"] == "user" and not ("command" in turn or "forwarded" in turn or "sensed" in turn)
-        return is_said and turn["seq"] > self.flushed.get(turn["sid"], 0)
 
     def missed(self) -> int:
         """Return the lines that left the journal unread, and skip them."""
@@ -152,17 +133,15 @@ class LearningCursor:
         self.save()
         return refs
 
-    def note_flush(self, sid: str, seq: int) -> None:
-        self.flushed[sid] = seq
-        while len(self.flushed) > _MOST_FLUSHED:
-            del self.flushed[min(self.flushed, key=lambda key: self.flushed[key])]
-        self.save()
+
+def _is_said(turn: dict) -> bool:
+    """True for a person's own words."""
+    return turn["role"] == "user" and not ("command" in turn or "forwarded" in turn or "sensed" in turn)
 
 
 def _is_one_place(one: dict, other: dict) -> bool:
     return one["sid"] == other["sid"] and one.get("workspace") == other.get("workspace")
 
 
-def _state(told) -> list:
-    numbers = [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]
-    return numbers + [{sid: int(seq) for sid, seq in told["flushed"].items()}]
+def _numbers(told) -> list:
+    return [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]

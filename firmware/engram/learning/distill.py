@@ -8,19 +8,16 @@ twice.
 
 from engram import diag, text
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError
+from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT
-from engram.learning.jobs import Pause, Rejections
+from engram.learning.jobs import Job, Rejections
 from engram.memory.access import notebook_reader
 from engram.memory.records import fields
 
 NOTES = 20  # that wait: with as many a call is worth its price before the day is over
 CHARS = 12000  # of notes in one call: they are on the heap with the answer
 _DAY = const(86400)  # seconds since the last distillation, after which any note is read
-_MOST_BATCHES = const(8)  # of one distillation: it is a change that people take back as a whole
-_ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the notes are passed over
-
 _REPLY_TOKENS = 1200  # of the list of facts: what a model that does not stop costs
 _FACTS = const(12)  # from one call: notes may hold others' words, which are not to fill the memory
 _TAGS = const(100)  # tokens of the tags in use
@@ -42,143 +39,80 @@ _FROM = const('["e2"]')
 class Report:
     """The results of a distillation: counts, ids and refusals."""
 
-    def __init__(self, asked: str):
-        self.asked = asked  # the principal who asked for it, "" for none
+    def __init__(self):
         self.is_over = False
         self.notes = self.merged = self.dropped = 0
         self.added = []
         self.superseded = []
         self.refusals = Rejections()
-        self.why = ""  # why it could not go on
 
     def lines(self):
         added, superseded = _counted(self.added), _counted(self.superseded)
         read = "notes read: %d; added: %s; merged into what is known: %d; superseded: %s; notes dropped: %d"
         yield read % (self.notes, added, self.merged, superseded, self.dropped)
         yield from self.refusals.status_lines()
-        if self.why:
-            yield "it waits: " + self.why
 
 
-class Distillation:
+class Distillation(Job):
     name = "distilling"
 
     def __init__(self, config, clock, records, daily, cursor, model):
+        super().__init__(cursor)
         self._config = config
         self._clock = clock
         self._records = records
         self._daily = daily
-        self._cursor = cursor
         self._model = model
-        self.pause = Pause("distilling")
-        self._attempts = 0
-        self._is_under_way = False
-        self._batches = 0
         self._asked = {}  # reports that people wait for, by principal
-        self.report = Report("")
+        self.report = Report()
 
     # --- when
 
     def ask(self, principal: str, is_owner: bool) -> Report:
-        """Distil the notes of a principal or workspace soon; return the Report."""
-        report = self._asked.get(principal)
-        if report is None:
-            is_asked = self._is_under_way and self.report.asked == principal
-            report = self.report if is_asked else Report(principal)
-        report.why = ""
+        """Distil the notes of a principal or workspace soon; return the Report. ArgumentError."""
         if not is_owner and self._cursor.is_spent(self._config):
             # The owner's wish goes before the cap, which is the owner's.
-            report.why = SPENT
-        else:
-            self._asked[principal] = report
-            self.pause.end()
-        return report
+            raise ArgumentError("/distill", SPENT)
+        self.pause.end()
+        return self._asked.setdefault(principal, Report())
 
     def is_due(self) -> bool:
         """True if there is something to do now."""
         config = self._config
         if not self.pause.is_over or config.get("mode") != "full":
             return False
-        if self._asked:
-            return True
-        return (
-            config.get("distill.on") and not self._cursor.is_spent(config) and (self._is_under_way or self._is_time())
-        )
+        return bool(self._asked) or (config.get("distill.on") and not self._cursor.is_spent(config) and self._is_time())
 
     def _is_time(self) -> bool:
-        daily = self._daily
-        waiting = sum(daily.waiting().values())
-        if not waiting:
-            return False
-        return waiting >= NOTES or daily.since() >= _DAY
+        waiting = sum(self._daily.waiting().values())
+        return waiting >= NOTES or (waiting > 0 and self._daily.since() >= _DAY)
 
     # --- one batch
 
-    async def step(self) -> None:
+    async def _step(self) -> None:
         """Read the next notes of one principal."""
-        if not self._is_under_way:
-            self._begin()
-        report = self.report
-        try:
-            is_over = self._batches == _MOST_BATCHES or not await self._step(report)
-            if is_over:
-                self._daily.note_over()
-            self.pause.end()
-            report.why = ""
-        except EngramError as error:
-            self.pause.fail(error)
-            # Tell waiting callers why it takes longer; it continues by itself.
-            for waiting in [report] + list(self._asked.values()):
-                waiting.why = str(error)
-            self._asked.clear()
-            return
-        finally:
-            self._cursor.save()
-        if is_over:
-            self._is_under_way = False
-            report.is_over = True
-            self._asked.pop(report.asked, None)
-            diag.info("distilling", next(report.lines()))
-
-    def _begin(self) -> None:
-        self._is_under_way = True
-        self._attempts = self._batches = 0
-        self.report = self._asked[min(self._asked)] if self._asked else Report("")
-
-    async def _step(self, report: Report) -> bool:
-        """Distil one batch; True if there was one."""
-        config, daily = self._config, self._daily
-        principal = self._next()
-        room = config.get("llm.context_tokens") - _REPLY_TOKENS
+        daily = self._daily
+        waiting = self._asked or daily.waiting()
+        if not waiting:
+            return  # cleared meanwhile
+        principal = min(waiting)
+        report = self.report = self._asked.get(principal) or Report()
+        self.refusals = report.refusals
+        room = self._config.get("llm.context_tokens") - _REPLY_TOKENS
         # An answer that was too long, or cut, is shorter for fewer notes.
-        chars = CHARS >> self._attempts
-        batch = daily.batch(principal, chars, room // 2) if principal else None
-        if batch is None:
-            return False
-        self._records.check_room()
-        distilling = DistillBatch(self._config, self._records, batch)
-        try:
-            elements = await distilling.ask(self._model, self._cursor)
-        except ArgumentError as error:
-            self._attempts += 1
-            if self._attempts < _ATTEMPTS:
-                raise
-            problem = "%d notes were passed over: %s" % (len(batch.entries), error)
-            report.refusals.add(problem)
-            diag.warning("distilling", problem)
-            elements = []
-        self._attempts = 0
-        self._batches += 1
-        distilling.apply(elements)
-        self._keep(batch, distilling, report)
-        return True
-
-    def _next(self) -> str:
-        waiting = self._daily.waiting()
-        asked = self.report.asked
-        if asked:
-            return asked if asked in waiting else ""
-        return min(waiting) if waiting else ""
+        batch = daily.batch(principal, CHARS >> self._attempts, room // 2)
+        if batch:
+            self._records.check_room()
+            distilling = DistillBatch(self._config, self._records, batch)
+            asking = distilling.ask(self._model, self._cursor)
+            distilling.apply(await self._answered(asking, "%d notes" % len(batch.entries)))
+            self._keep(batch, distilling, report)
+            diag.info("distilling", next(report.lines()))
+        if principal not in daily.waiting():
+            report.is_over = True
+            self._asked.pop(principal, None)
+        if not daily.waiting():
+            daily.note_over()
 
     def _keep(self, batch, distilling, report: Report) -> None:
         drafts = distilling.changes
@@ -187,11 +121,12 @@ class Distillation:
             told = [("op", "distilled"), ("marks", batch.marks), ("at", self._clock.now())]
             refs = self._records.keep(drafts, (told,))
         self._daily.note_read(batch)
+        self._cursor.save()
         report.notes += len(batch.entries)
         report.merged += distilling.merged
         report.dropped += len(batch.entries) - len(distilling.used)
         for problem in distilling.refused:
-            report.refusals.add(problem)
+            self._refuse("notes", problem)
         for draft, ref in zip(drafts, refs):
             if draft.id:
                 report.merged += 1

@@ -4,14 +4,20 @@ Unread messages wait in the journal, and the read position is on flash with its 
 turn survives a lost link or a power cut and is read once. Each proposed operation is checked against the
 known records, or refused with a reason. Only people's words are learned from; known memories and the agent's
 words are fenced as data.
+
+In lightweight mode, and with extract.on off, messages have a last look before they leave the window: in a silent turn the
+model keeps what should last with its tools.
 """
 
 from engram import diag, text
+from engram.agent import tool_loop
+from engram.agent.agent import Sink, Turn
+from engram.agent.answer import Reply
 from engram.compat import const
-from engram.errors import ArgumentError, EngramError, ModelRefused
+from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT
-from engram.learning.jobs import Pause, Rejections
+from engram.learning.jobs import Job
 from engram.learning.operations import SNIPPET, fenced
 from engram.memory import access
 from engram.memory.recall import snippet
@@ -19,8 +25,7 @@ from engram.memory.records import fields
 from engram.text.openers import is_question, own_words
 
 _TURNS = const(6)  # messages read in one call: they share its instructions, and fit its window
-_ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before the messages are passed over
-_UNREADABLE = const((400, 413, 422))  # the service refuses these messages, not us
+_BATCH_TOKENS = const(1500)  # of these messages: they stand in one prompt
 
 _SMALL_TALK = const(
     "hi hello hey thanks thank you ok okay bye goodbye good morning evening night cool nice great lol haha please "
@@ -48,56 +53,48 @@ _FROM = const('"t12"')
 _NOTE = const("""{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in \
 the day's note
 """)
+_KEEPING = const(
+    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+)
+_LOOK = const("""
+(No message of the person: what they said in <said>, after what you said in <before>, is about to leave your view. Keep what \
+in it will matter later and is not kept yet, with your tools; then answer NO_REPLY: nobody reads your answer. If there is \
+nothing to keep, answer NO_REPLY at once.)""")
 
 
-class Extraction:
+class Extraction(Job):
     name = "learning"
 
-    def __init__(self, config, clock, records, journal, notes, cursor, model):
+    def __init__(self, config, clock, records, journal, notes, cursor, model, prompts):
+        super().__init__(cursor)
         self._config = config
         self._clock = clock
         self._records = records
         self._journal = journal
         self._notes = notes
-        self._cursor = cursor
         self._model = model
-        self.pause = Pause("learning")
-        self._attempts = 0
+        self._prompts = prompts
         self.stored = 0
         self.read = 0
-        self.lost = 0  # messages that were not read
-        self._refusals = Rejections()
+        self.lost = 0  # lines that left unread
 
     # --- when
 
     def is_due(self) -> bool:
-        return self._cursor.is_behind and self.pause.is_over and not self._stopped_by()
+        # A window of as many messages as it may have moves later than this.
+        least = self._config.get("session.messages") // 2 if self._has_last_look() else 1
+        return self._cursor.behind >= least and self.pause.is_over and not self._stopped_by()
 
-    def can_read(self) -> bool:
-        """True if waiting messages will be read soon."""
-        return not (self._stopped_by() or self.pause.why)
+    def _has_last_look(self) -> bool:
+        """True if messages are kept with tools as they leave the window, and not read for facts."""
+        return self._config.get("mode") != "full" or not self._config.get("extract.on")
 
     def _stopped_by(self) -> str:
-        if self._config.get("mode") != "full":
-            return "the mode is lightweight"
-        if not self._config.get("extract.on"):
-            return "extract.on is false"
+        if self._has_last_look() and not self._config.get("flush.on"):
+            return "flush.on is false, and they are not read for facts (extract.on, mode)"
         return SPENT if self._cursor.is_spent(self._config) else ""
 
     # --- one batch
-
-    async def step(self) -> None:
-        is_over = False
-        try:
-            await self._step()
-            is_over = True
-            self.pause.end()
-            self._attempts = 0
-        except EngramError as error:
-            self.pause.fail(error)
-        finally:
-            if not is_over:
-                self._cursor.save()  # what the call has cost
 
     async def _step(self) -> None:
         cursor = self._cursor
@@ -106,7 +103,8 @@ class Extraction:
             self.lost += gone
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
-        batch = cursor.batch(1 if self._attempts else _TURNS)
+        room = min(_BATCH_TOKENS, self._config.get("llm.context_tokens") // 8)
+        batch = cursor.batch(1 if self._attempts else _TURNS, room)
         small_talk = set(_SMALL_TALK.split())  # a greeting or thanks, and nothing else
         turns = [turn for turn in batch.turns if not small_talk.issuperset(text.words(turn["text"]))]
         if not turns:
@@ -114,32 +112,31 @@ class Extraction:
             return
         self._records.check_room()
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
-        try:
-            elements = await reading.ask(self._model, cursor)
-        except (ArgumentError, ModelRefused) as error:
-            if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
-                raise
-            self._note(turns, str(error))
-            self._attempts += 1
-            if self._attempts < _ATTEMPTS:
-                raise
-            self.lost += len(turns)
-            diag.warning("learning", "%s: no answer in %d attempts; passed over" % (_named(turns), _ATTEMPTS))
-            cursor.keep((), batch.until)
-            return
-        reading.apply(elements)
+        asking = self._look(reading) if self._has_last_look() else reading.ask(self._model, cursor)
+        reading.apply(await self._answered(asking, reading.name))
         for problem in reading.refused:
-            self._note(turns, problem)
+            self._refuse(reading.name, problem)
         reading.write_notes()
         self.stored += len(cursor.keep(reading.changes, batch.until))
         self.read += len(turns)
 
-    # --- reports
+    async def _look(self, reading) -> list:
+        """Let the model keep what should last with its tools; return no elements. StoreFull, ModelError."""
+        config, turn = self._config, Turn(reading.caller, reading.last)
+        if turn.caller.group and config.get("mode") != "full":
+            return []  # MEMORY.md is private
+        turn.only = _KEEPING
+        message = "\n".join(reading.said()) + _LOOK
+        self._cursor.spend(text.tokens(message))
+        prompts = self._prompts
+        prompt = prompts.last_look(turn.caller, message)
+        await tool_loop.run(self._model, prompts.toolbox, config, prompt, turn, Sink(), Reply(Sink()))
+        if not turn.has_changed:
+            # Was it the room that was missing?
+            self._records.check_room()
+        return []
 
-    def _note(self, turns: list, problem: str) -> None:
-        problem = "%s: %s" % (_named(turns), problem)
-        self._refusals.add(problem)
-        diag.info("learning", "refused: " + problem)
+    # --- reports
 
     def status_lines(self):
         today = self._cursor.spent()
@@ -147,16 +144,11 @@ class Extraction:
             (self.stored, self.read) + today
         )
         reason = self._stopped_by() or self.pause.why
-        if reason and self._cursor.is_behind:
+        if reason and self._cursor.behind:
             yield "messages wait: " + reason
         if self.lost:
-            yield "%d messages were not read" % self.lost
-        yield from self._refusals.status_lines()
-
-
-def _named(turns: list) -> str:
-    first, last = turns[0]["seq"], turns[-1]["seq"]
-    return "t%d" % first if first == last else "t%d to t%d" % (first, last)
+            yield "%d lines of the journal were not read" % self.lost
+        yield from self.refusals.status_lines()
 
 
 class ExtractBatch(operations.Batch):
@@ -173,6 +165,8 @@ class ExtractBatch(operations.Batch):
         self._turns = turns = [dict(turn, text=own_words(turn["text"])) for turn in turns]
         self._before = {}  # by a message's id, what the agent had said before: the person may have confirmed it
         self._left = {"t%d" % turn["seq"]: _FACTS for turn in turns}
+        self.last = turns[-1]["seq"]
+        self.name = "t%d" % self.last if len(turns) == 1 else "t%d to t%d" % (turns[0]["seq"], self.last)
         self.notes = []
 
     async def ask(self, model, cursor) -> list:
@@ -184,7 +178,12 @@ class ExtractBatch(operations.Batch):
     async def message(self) -> str:
         """Return the prompt of the messages with the known facts."""
         each = max(2, _KNOWN // len(self._turns))
-        lines = await self._show_known([turn["text"] for turn in self._turns], each, _KNOWN, _TAGS)
+        known = await self._show_known([turn["text"] for turn in self._turns], each, _KNOWN, _TAGS)
+        return "\n".join(known + self.said())
+
+    def said(self) -> list:
+        """Return prompt lines of the messages, with what the agent had said before each."""
+        lines = []
         for turn in self._turns:
             ref = "t%d" % turn["seq"]
             before = self._before[ref] = self._said_before(turn)
@@ -195,7 +194,7 @@ class ExtractBatch(operations.Batch):
                 diag.info("learning", "only the beginning of %s was read for facts: it is long" % ref)
             day = "day unknown" if turn.get("guess") else self._clock.day(turn["at"])
             lines += ["<said>", fenced("[%s %s %s] %s" % (ref, day, turn["who"], said)), "</said>"]
-        return "\n".join(lines)
+        return lines
 
     def _said_before(self, turn: dict) -> str:
         earlier = self._journal.turn(turn["prev"]) if turn.get("prev") else None
@@ -206,7 +205,7 @@ class ExtractBatch(operations.Batch):
         if wanted is None:
             return
         # Taken back or forgotten since: nothing is learned from it.
-        self._journal.get(wanted.turn, self._caller)
+        self._journal.get(wanted.turn, self.caller)
         if not self._left[wanted.turn]:
             raise ArgumentError("answer", "has more facts than a message may give.")
         if self._terms(wanted.turn).isdisjoint(text.terms(wanted.values["content"])):
@@ -218,9 +217,9 @@ class ExtractBatch(operations.Batch):
         self._left[wanted.turn] -= 1
 
     def _checked_note(self, wanted) -> str:
-        if self._caller.group:
+        if self.caller.group:
             raise ArgumentError("op", "must not be note: notes are private and stay out of group rooms.")
-        if not self._notes.people.has_room(access.notebook_of(self._caller)):
+        if not self._notes.people.has_room(access.notebook_of(self.caller)):
             raise ArgumentError(
                 "op", "must not be note: no more people and workspaces can have files of their own (principals.most)."
             )
@@ -229,7 +228,7 @@ class ExtractBatch(operations.Batch):
     def write_notes(self) -> None:
         """Append the proposed notes; existing lines were written before a power cut."""
         if self.notes:
-            notebook = self._notes.for_caller(self._caller)
+            notebook = self._notes.for_caller(self.caller)
             there = notebook.text(notebook.today())
             for note in self.notes:
                 if " ".join(note.split()) not in there:

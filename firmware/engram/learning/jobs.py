@@ -5,12 +5,14 @@ import asyncio
 from engram import diag
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms
-from engram.errors import ModelError
+from engram.errors import ArgumentError, EngramError, ModelError, ModelRefused
 from engram.interrupt import start_task
 from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
 _LONGEST_PAUSE_MS = const(3_600_000)
+_ATTEMPTS = const(3)  # with which a model may give no answer that can be read, before it is asked no more
+_UNREADABLE = const((400, 413, 422))  # the service refuses what is shown, not us
 _LOOK_MS = const(250)  # between two looks whether there is something to do
 _LONGEST_QUIET_MS = const(60_000)
 
@@ -102,6 +104,49 @@ class Pause(Timeout):
         super().end()
         self._backoff.reset()
         self.why = ""
+
+
+class Job:
+    """A job that asks the model about one batch a step, and goes on without an answer after three attempts."""
+
+    name = ""
+
+    def __init__(self, cursor):
+        self._cursor = cursor
+        self.pause = Pause(self.name)
+        self.refusals = Rejections()
+        self._attempts = 0
+
+    async def step(self) -> None:
+        try:
+            await self._step()
+            self._attempts = 0
+            self.pause.end()
+        except EngramError as error:
+            self._cursor.save()  # what the call has cost
+            self.pause.fail(error)
+
+    async def _step(self) -> None:
+        """Read one batch; EngramError."""
+        raise NotImplementedError
+
+    async def _answered(self, asking, batch: str) -> list:
+        """Return the elements of the answer on a batch, [] after the last attempt; ArgumentError, ModelError."""
+        try:
+            return await asking
+        except (ArgumentError, ModelRefused) as error:
+            if isinstance(error, ModelRefused) and error.status not in _UNREADABLE:
+                raise
+            self._attempts += 1
+            if self._attempts < _ATTEMPTS:
+                raise
+            self._refuse(batch + " passed over", str(error))
+            return []
+
+    def _refuse(self, what: str, problem: str) -> None:
+        problem = "%s: %s" % (what, problem)
+        self.refusals.add(problem)
+        diag.info(self.name, "refused: " + problem)
 
 
 class Rejections:

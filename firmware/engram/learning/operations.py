@@ -96,7 +96,7 @@ class Batch:
     def __init__(self, config, records, caller):
         self._config = config
         self._records = records
-        self._caller = caller
+        self.caller = caller
         self.scope = access.scope_of_new(access.learned_tags((), caller), caller)
         self.known = []
         self.changes = []
@@ -116,13 +116,13 @@ class Batch:
         """Return prompt lines of the used tags and of up to `most` related records, `each` per text."""
         found = {}
         for said in texts:
-            for _, record in self._records.search(make_query(said, self._caller), each):
+            for _, record in self._records.search(make_query(said, self.caller), each):
                 if len(found) < most and record.get("scope", access.ALL) == self.scope:
                     found[record["id"]] = snippet(record["content"], SNIPPET)
             # Each search takes a while: others have their turn.
             await sleep_ms(0)
         self.known = list(found)
-        tags = catalog.line(catalog.ranked(self._records, self._caller), tag_tokens)
+        tags = catalog.line(catalog.ranked(self._records, self.caller), tag_tokens)
         lines = ["<tags>", fenced(tags), "</tags>", "<known>"]
         return lines + [fenced("[%s] %s" % pair) for pair in found.items()] + ["</known>"]
 
@@ -149,7 +149,7 @@ class Batch:
 
     def _draft(self, wanted, values: dict):
         """Return the draft of an operation, None if the records already have it."""
-        records, caller = self._records, self._caller
+        records, caller = self._records, self.caller
         turns = values.get("turns", ())
         record = records.get(wanted.id, caller) if wanted.id else None
         content, tags = values.pop("content"), values.pop("tags", ()) or (record or {}).get("tags", ())
@@ -179,7 +179,7 @@ class Batch:
             if refs:
                 values[name] = refs[-_MOST_REFS:]
         values.update({"content": content, "tags": tags})
-        draft = self._records.draft_update(record["id"], values, self._caller)
+        draft = self._records.draft_update(record["id"], values, self.caller)
         # In other words or in more detail what turns said holds still.
         draft.values["rewords"] = True
         return draft

@@ -156,7 +156,7 @@ async def test_facts_are_read_out_of_own_words_alone():
     await network.offer(
         message("net:1:2", "[file lives in Lyon.pdf] here is the lease of the shop", HOME, quoted="Lyon?")
     )
-    batch = board.jobs.jobs[0]._cursor.batch(10)
+    batch = board.jobs.jobs[0]._cursor.batch(10, 900)
     assert [turn["text"][-5:] for turn in batch.turns] == [" shop"]
     board.model.steps = ["[]"]
     await board.jobs.jobs[0].step()

@@ -40,7 +40,7 @@ async def test_messages_that_come_fast_are_read_in_one_call():
 async def test_a_greeting_costs_no_call():
     board = learner("hello")
     await learn(board, "Good morning!")
-    assert board.model.asked == 1 and not board.learning_cursor.is_behind
+    assert board.model.asked == 1 and not board.learning_cursor.behind
 
 
 async def test_the_request_has_the_message_and_not_what_was_recalled():
@@ -99,8 +99,8 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
     extraction = board.jobs.jobs[0]
     for _ in range(3):
         await extraction.step()
-    assert board.model.asked == 4 and not board.learning_cursor.is_behind
-    assert "1 messages were not read" in told(board) and "t3: answer: is not one JSON list." in told(board)
+    assert board.model.asked == 4 and not board.learning_cursor.behind
+    assert "t3 passed over: answer: is not one JSON list." in told(board)
 
 
 async def test_a_list_with_one_meaning_is_read_in_any_form():
@@ -122,7 +122,7 @@ async def test_a_list_with_one_meaning_is_read_in_any_form():
 async def test_what_waits_for_the_model_is_read_later():
     board = learner("nice", ModelUnavailable("the link is down"), "fine", facts(add("t3", SISTER)))
     await learn(board, SAID)
-    assert board.learning_cursor.is_behind and "messages wait: the link is down" in told(board)
+    assert board.learning_cursor.behind and "messages wait: the link is down" in told(board)
     await learn(board, "what a day")
     assert contents(board) == [SISTER]
 
@@ -132,7 +132,7 @@ async def test_a_wrong_key_passes_nothing_over():
     await tell(board, SAID)
     for _ in range(4):
         await board.jobs.jobs[0].step()
-    assert board.learning_cursor.is_behind
+    assert board.learning_cursor.behind
 
 
 async def test_a_restart_goes_on_where_it_was():
@@ -140,7 +140,7 @@ async def test_a_restart_goes_on_where_it_was():
     await learn(board, SAID)
     await tell(board, "my bike is green")
     board.restart()
-    assert [turn["text"] for turn in board.learning_cursor.batch(9).turns] == ["my bike is green"]
+    assert [turn["text"] for turn in board.learning_cursor.batch(9, 900).turns] == ["my bike is green"]
 
 
 async def test_a_cut_between_the_facts_and_the_small_file_reads_nothing_twice():
@@ -148,7 +148,7 @@ async def test_a_cut_between_the_facts_and_the_small_file_reads_nothing_twice():
     board.learning_cursor.save = lambda: None
     await learn(board, SAID)
     board.restart()
-    assert not board.learning_cursor.batch(9).turns
+    assert not board.learning_cursor.batch(9, 900).turns
 
 
 async def test_the_days_calls_are_a_cap():

@@ -89,6 +89,6 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     await wait_until("the reading", lambda: order == ["facts asked for"])
     await tell(board, "my bike is green")
     assert order == ["facts asked for", "reply"]
-    await wait_until("the end of the reading", lambda: not board.learning_cursor.is_behind)
+    await wait_until("the end of the reading", lambda: not board.learning_cursor.behind)
     task.cancel()
     assert order == ["facts asked for", "reply", "facts"] and len(contents(board)) == 2

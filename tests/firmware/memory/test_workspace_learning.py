@@ -82,8 +82,8 @@ async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was
         await tell(board, said, caller)
     await read(board)
     assert scopes(board) == [("The safe is behind the door", "user:ann"), ("The hedge is cut", "ws:garden")]
-    looks = board.model.requests[4], board.model.requests[6]
-    assert [["one" in look, "two" in look] for look in looks] == [[True, False], [False, True]]
+    looks = board.model.requests[4][-1], board.model.requests[6][-1]
+    assert [["] one" in look, "] two" in look] for look in looks] == [[True, False], [False, True]]
 
 
 # --- notes

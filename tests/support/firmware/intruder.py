@@ -436,8 +436,8 @@ class Intruder:
             reading = ExtractBatch(board.config, board.clock, board.records, board.journal, board.notes, turns)
             message = asyncio.run(reading.message())
             self.check("the reading", said + " t%d" % seq, message)
-        look = self.board.prompts.last_look(self.caller, self.board.journal.window(sid, 20), "look", "look")
-        self.check("the last look", "", _all(look))
+            look = board.prompts.last_look(self.caller, "\n".join(reading.said()))
+            self.check("the last look", said + " t%d" % seq, _all(look))
 
     def try_code(self):
         """Ask as code on the board does."""

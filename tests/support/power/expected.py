@@ -36,7 +36,6 @@ class Board:
     profile: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
     read: int = 0
-    flushed: dict[str, int] = field(default_factory=dict)
     last: "Board | None" = None
 
     def visible(self) -> dict[str, Any]:
@@ -52,7 +51,7 @@ class Board:
             "sessions": sessions,
             "rooms": rooms,
             "profile": self.profile,
-            "read": {"until": self.read, **self.flushed},
+            "read": {"until": self.read},
         }
 
     def tags(self) -> dict[str, int]:
@@ -175,12 +174,6 @@ class Board:
         self.read = result["until"]
         yield
 
-    def _flush(self, result: int, of: str):
-        for sid, session in self.sessions.items():
-            if any(turn[0] == of for turn in session.turns):
-                self.flushed[sid] = result
-        yield
-
     def _profile(self, result: None, name: str, text: str):
         self.profile[name] = text
         yield
@@ -216,7 +209,7 @@ def looked(answers: Iterable[Answer]) -> dict[str, Any]:
         elif kind == "profile":
             seen["profile"][rest[0]] = rest[1]
         elif kind == "read":
-            seen["read"] = {"until": rest[0], **rest[1]}
+            seen["read"] = {"until": rest[0]}
     return seen
 
 

@@ -214,13 +214,13 @@ class Journal:
             self._link_state.leaving("journal", last)
         return self.entries.drop_oldest()
 
-    def window(self, sid: str, most: int, ahead: int = 0) -> list:
+    def window(self, sid: str, most: int) -> list:
         """Return the last turns' seqs, oldest first; windows move by `step(most)` to keep prompts alike."""
         head = self._heads.get(sid)
         if head is None:
             return []
         stride = step(most)
-        over = max(0, head.turns + ahead - most)
+        over = max(0, head.turns - most)
         count = head.turns - (over + stride - 1) // stride * stride
         found = []
         for seq in self._thread(sid):
@@ -229,12 +229,6 @@ class Journal:
             found.append(seq)
         found.reverse()
         return found
-
-    def before(self, sid: str, seq: int):
-        """Yield the seqs of a session's turns before one of them, newest first."""
-        for earlier in self._thread(sid):
-            if earlier < seq:
-                yield earlier
 
     def _thread(self, sid: str):
         head = self._heads.get(sid)

@@ -160,12 +160,6 @@ class Player:
         until = self.parts.journal.newest
         return {"ids": learning.keep(drafts, until), "until": until}
 
-    def do_flush(self, of, do):
-        """Note that a session's turns had their last look; how far."""
-        until = self.parts.journal.newest
-        self.parts.learning_cursor.note_flush(self.results[of][1], until)
-        return until
-
     def do_profile(self, name, text, do):
         """Give a file of the profile a new text."""
         self.parts.profile.for_caller(_caller("console")).write(name, text)
@@ -223,7 +217,7 @@ class Player:
             self._look_at_room(room, told)
         for name in ("identity.md", "soul.md", "user.md"):
             tell("profile", name, parts.profile.for_caller(_caller("console")).text(name))
-        tell("read", parts.learning_cursor.until, parts.learning_cursor.flushed)
+        tell("read", parts.learning_cursor.until)
         tell("damaged", parts.records.entries.damaged, parts.journal.entries.damaged)
         tell("looked")
 

@@ -21,16 +21,17 @@ def distill_command(board, caller, _rest: str):
     if not board.distillation:
         yield "notes waiting: %d; distilling them needs a model (llm.url, llm.model)" % waiting
         return
-    report = board.distillation.ask(access.notebook_of(caller), access.is_owner(caller))
+    distillation = board.distillation
+    report = distillation.ask(access.notebook_of(caller), access.is_owner(caller))
     yield "reading (notes: %d) ..." % waiting
     end = ticks_add(ticks_ms(), _LONGEST_MS)
-    while not (report.is_over or report.why) and ticks_diff(end, ticks_ms()) > 0:
+    while not (report.is_over or distillation.pause.why) and ticks_diff(end, ticks_ms()) > 0:
         yield _LOOK_MS
     yield from report.lines()
     if report.added or report.superseded or report.merged:
         yield "/undo undoes all of it"
-    elif not (report.is_over or report.why):
-        yield "it continues in the background; /stats shows how"
+    if not report.is_over:
+        yield "it continues in the background: " + (distillation.pause.why or "/stats shows how")
 
 
 def note_command(board, caller, rest: str):
