@@ -209,7 +209,7 @@ def changes(line: str) -> bool:
     rest = rest.strip()
     if name in _READS:
         return False
-    if name == "import" and rest[:1] == "{":
+    if name == "import":
         return '"was"' in rest  # without a version, it finds what it has stored: "there already"
     return bool(rest) and rest != "list" if name in _READS_ALONE else name != "profile" or " " in rest
 

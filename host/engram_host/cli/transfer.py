@@ -142,7 +142,7 @@ def export(
 def import_file(
     context: Context,
     file: Annotated[Path, typer.Argument(help="JSON Lines, Markdown (.md) or an export of another program (.json)")],
-    out: Annotated[Path | None, typer.Option(help="write a file for a board's own /import instead")] = None,
+    out: Annotated[Path | None, typer.Option(help="write the converted lines to a file instead")] = None,
 ) -> None:
     """Import memories into a board: on a serial port, or over the link of a companion.
 

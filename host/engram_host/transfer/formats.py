@@ -6,7 +6,7 @@ from typing import Any
 from engram.errors import ArgumentError
 from engram.memory.records import fields as record_fields
 from engram.memory.records import provenance
-from engram.transfer.jsonl import whole
+from engram.schema_check import check
 
 Fields = dict[str, Any]
 Unknown = Callable[[str], None]
@@ -112,7 +112,9 @@ def _origin(source: str, fields: Fields) -> Fields:
 
 
 def _count(fields: Fields, name: str) -> int:
-    return 0 if fields.get(name) is None else whole(fields, name)
+    count = fields.get(name) or 0
+    check(name, count, {"type": "integer", "minimum": 0})
+    return count
 
 
 def _put_moment(memory: Fields, name: str, at: int) -> None:

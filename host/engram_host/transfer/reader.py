@@ -4,9 +4,12 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import PurePath
+from typing import Any, cast
 
-from engram import text
+from engram import log_line, text
 from engram.errors import ArgumentError
+from engram.schema_check import check
+from engram.text.utf8 import valid
 from engram.transfer import jsonl
 from engram_host.transfer.chatgpt import ChatGptExport
 from engram_host.transfer.formats import Fields, convert_memory
@@ -24,7 +27,8 @@ class MemoryFile:
         self._data = data.removeprefix(_BOM)
         form = PurePath(name).suffix.lower()
         self._read = {".md": self._markdown, ".json": self._json_list}.get(form, self._json_lines)
-        self._reader = jsonl.Reader("program")
+        self._lines = self._expected = 0
+        self._has_head = False
         self._page = MarkdownPage(self._note_unknown)
         self._chats: ChatGptExport | None = None
         self.unknown: dict[str, None] = {}
@@ -39,10 +43,34 @@ class MemoryFile:
                 yield number, memory
 
     def _converted(self, line: bytes) -> Fields | str:
-        found = self._reader.read(line)
+        found = self._read_object(line)
         if isinstance(found, dict) and ("file" not in found or "content" in found):
             return convert_memory(found, self._note_unknown)
         return found
+
+    def _read_object(self, line: bytes) -> Fields | str:
+        """Return an object's fields, else a refusal, or "" for the first and last line of an export."""
+        self._lines += 1
+        if len(line) > log_line.MAX_LINE:
+            return f"has {len(line)} bytes, at most {log_line.MAX_LINE} fit."
+        try:
+            found: Any = text.loads(line)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            return "is no JSON object." if valid(line) else "is not UTF-8."
+        fields = cast("Fields", found)
+        if "engram_export_end" in fields:
+            self._lines -= 1
+            self._expected = fields["engram_export_end"]
+            check("engram_export_end", self._expected, "integer")
+            return ""
+        if "engram_export" not in fields:
+            return fields
+        if fields["engram_export"] != jsonl.FORMAT:
+            raise ArgumentError("engram_export", "is of a form that this program does not know: update it first.")
+        self._has_head = True
+        return ""
 
     def notes(self) -> Iterator[str]:
         if self._page.outside:
@@ -50,7 +78,9 @@ class MemoryFile:
                 self._page.outside, "line is in no list and was left out", "lines are in no list and were left out"
             )
         yield from self._chats.notes if self._chats else ()
-        yield from self._reader.notes(True)
+        if self._has_head and self._lines != self._expected:
+            lines = f"it had {self._expected} lines, {self._lines} were read"
+            yield "the file is not whole: " + (lines if self._expected else "its last line is missing")
 
     def _note_unknown(self, name: str) -> None:
         self.unknown[text.printable(name[:_NAME_SHOWN])] = None

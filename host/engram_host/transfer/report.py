@@ -26,15 +26,14 @@ def import_command(fields: Mapping[str, Any]) -> str:
 
 
 class ImportRefusal(TypedDict):
-    """A refused line: `code` is the wrong field, or a code of docs/reference/serial.md."""
+    """A refused object: `code` is the wrong field, or a code of docs/reference/serial.md."""
 
-    line: int
     code: str
     why: str
 
 
 class ImportOutcome(TypedDict):
-    """Result of /import: `counts` of lines by outcome, `ids` of stored or changed memories."""
+    """Result of /import: `counts` of memories by outcome, `ids` of stored or changed ones."""
 
     counts: dict[str, int]
     ids: list[str]
@@ -74,8 +73,7 @@ class ImportReport:
 
     def add(self, number: int, outcome: ImportOutcome, refused: list[ImportRefusal]) -> None:
         for word, count in outcome["counts"].items():
-            if word != "refused":
-                self.count(word, count)
+            self.count(word, count)
         for refusal in refused:
             self.refuse(number, refusal["why"])
         for note in outcome["notes"]:
@@ -117,7 +115,7 @@ def parse_reports(texts: Iterable[str]) -> list[Mapping[str, Any]]:
 def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | None, list[ImportRefusal]]:
     outcomes = [found for each in reports if "counts" in each and (found := _outcome(each))]
     refused = [found for each in reports if "counts" not in each and (found := _refusal(each))]
-    return next(iter(outcomes), None), refused
+    return next(iter(outcomes), NOTHING_DONE if refused else None), refused
 
 
 def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
@@ -133,6 +131,6 @@ def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
 
 def _refusal(report: Mapping[str, Any]) -> ImportRefusal | None:
     try:
-        return ImportRefusal(line=int(report["line"]), code=str(report["code"]), why=str(report["why"]))
-    except (KeyError, TypeError, ValueError, OverflowError):
+        return ImportRefusal(code=str(report["code"]), why=str(report["why"]))
+    except KeyError:
         return None

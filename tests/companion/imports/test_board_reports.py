@@ -3,23 +3,23 @@
 import json
 import random
 
-from engram_host.transfer.report import parse_reports, read_reports
+from engram_host.transfer.report import NOTHING_DONE, parse_reports, read_reports
 from one_case import in_one_case
 
 OUTCOME = {
-    "counts": {"stored": 1, "refused": 1},
+    "counts": {"stored": 1},
     "ids": ["m5"],
     "files": [],
     "unknown": ["colour"],
     "notes": ["a note"],
 }
-REFUSAL = {"line": 2, "code": "tags", "why": "tags: too many."}
+REFUSAL = {"code": "tags", "why": "tags: too many."}
 OTHERS = [None, 5, "text", [], {}, [5], {"stored": "many"}]
 
 
-def test_the_outcome_and_each_refused_line_are_read():
-    texts = [json.dumps(each) for each in ({"recalled": []}, REFUSAL, OUTCOME)]
-    assert read_reports(parse_reports(texts)) == (OUTCOME, [REFUSAL])
+def test_an_outcome_or_a_refusal_is_read():
+    for report, found in ((OUTCOME, (OUTCOME, [])), (REFUSAL, (NOTHING_DONE, [REFUSAL])), ({}, (None, []))):
+        assert read_reports(parse_reports([json.dumps({"recalled": []}), json.dumps(report)])) == found
 
 
 def test_a_report_of_counts_alone_is_read():
@@ -33,7 +33,7 @@ def test_what_is_no_report_is_left_out(text: str):
 
 
 def test_numbers_beyond_all_bounds_are_no_report():
-    texts = ['{"counts": {"changed": 1e999}}', '{"line": 1e999, "code": "tags", "why": "x"}', json.dumps(OUTCOME)]
+    texts = ['{"counts": {"changed": 1e999}}', json.dumps(OUTCOME)]
     assert read_reports(parse_reports(texts)) == (OUTCOME, [])
 
 
@@ -51,4 +51,4 @@ def test_a_report_with_a_field_of_another_form_is_passed_over_or_has_the_right_o
         assert all(type(count) is int for count in found["counts"].values())
         lists = found["ids"], found["files"], found["unknown"], found["notes"]
         assert all(type(each) is str for values in lists for each in values)
-    assert all([type(part) for part in each.values()] == [int, str, str] for each in refused)
+    assert all([type(part) for part in each.values()] == [str, str] for each in refused)

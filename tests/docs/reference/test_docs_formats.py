@@ -198,7 +198,7 @@ class _Life:
 
     def move_in(self) -> None:
         told = self.command('/import {"content":"Ann sails","origin":"1a2b3c4d:m3","superseded":true}')
-        assert told == ["1 stored, 0 refused"]
+        assert told[0].startswith("stored m")
 
     def host(self) -> None:
         """Somebody else, in a workspace, speaks and has files."""

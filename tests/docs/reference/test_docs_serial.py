@@ -73,8 +73,9 @@ def test_the_table_of_an_answers_fields_is_what_is_sent():
 
 def test_the_reports_of_an_import_are_those_of_the_page(tmp_path):
     board = App(str(tmp_path), {}).board
-    command = '/import {"content":"x","importance":2}'
-    sent = [output for output in board.commands.run(OWNER, command) if isinstance(output, dict)]
+    commands = ('/import {"content":"x","importance":2}', '/import {"content":"x"}')
+    answers = [output for command in commands for output in board.commands.run(OWNER, command)]
+    sent = [output for output in answers if isinstance(output, dict)]
     below = section(read(PAGE), "## Reports")
     assert [json.loads(fence.text)["report"] for fence in fences(below, "json")] == sent
     for report in sent:

@@ -70,5 +70,5 @@ def test_each_command_reads_or_changes():
         '/import {"origin":"a:1","was":7,"content":"x"}',
     ):
         assert changes(line), line
-    for line in ("/forget m1", "/pin m1", "/clear", "/compact", "/distill", "/import x.jsonl"):
+    for line in ("/forget m1", "/pin m1", "/clear", "/compact", "/distill"):
         assert changes(line), line

@@ -18,7 +18,7 @@ def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses
         left, was, now = answered(board, "/export"), rows(board), live(board)
         other = mover()
         other.now = NOW + 99 * DAY
-        assert imported(other, "\n".join(left) + "\n")[0] == "%d stored, 0 refused" % len(was)
+        imported(other, left)
         assert rows(other) == was and live(other) == now
         assert rows(restarted(other)) == was
 
@@ -26,7 +26,7 @@ def test_a_memory_arrives_on_an_empty_board_as_it_left_with_its_history_and_uses
 def test_what_the_board_knows_already_from_elsewhere_is_not_stored_twice():
     lines = memories(stored("My bike is green", "Bob sings"))
     board = stored("My bike is green.")
-    assert imported(board, lines)[0] == "1 stored, 1 there already, 0 refused"
+    assert imported(board, lines) == ["there already", "stored m2"]
 
 
 def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
@@ -35,47 +35,29 @@ def test_an_edit_of_another_version_than_the_board_has_changes_nothing():
     edit = dict(memories(board)[0], partial=True, was=was)
     board.records.update("m1", {"content": "Ann plays go"})
     lost = dict(edit, content="Ann plays bridge")
-    assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    assert imported(board, [lost]) == ["changed meanwhile"]
     assert board.records.get("m1")["content"] == "Ann plays go"
     board.undo.undo()
-    assert imported(board, [lost])[0] == "0 stored, 1 changed meanwhile, 0 refused"
+    assert imported(board, [lost]) == ["changed meanwhile"]
     edit["was"] = board.records.get("m1")["seq"]
-    assert imported(board, [dict(edit, content="Ann plays bridge")])[0] == "0 stored, 1 changed, 0 refused"
-
-
-def test_turns_come_along_on_the_board_of_their_journal_only():
-    board = mover()
-    turn = "t%d" % board.journal.add(OWNER, "user", "owner", "I play chess")
-    board.records.store("Ann plays chess", ["chess"], turns=[turn])
-    lines = answered(board, "/export")
-    board.records.forget("m1")
-    assert imported(board, "\n".join(lines) + "\n") == ["1 stored, 0 refused"]
-    assert board.records.newest().__next__()["turns"] == [turn]
-    other = mover()
-    told = imported(other, "\n".join(lines) + "\n")
-    assert told[1].startswith("1 came without the turns") and "turns" not in other.records.newest().__next__()
+    assert imported(board, [dict(edit, content="Ann plays bridge")]) == ["changed m1"]
 
 
 def test_a_tombstone_forgets_the_memory_of_its_origin():
     board = mover()
-    gone = '{"origin":"esp-claw:mem-1","deleted":true}'
-    assert imported(board, [gone]) == ["0 stored, 1 there already, 0 refused"]
+    gone = {"origin": "esp-claw:mem-1", "deleted": True}
+    assert imported(board, [gone]) == ["there already"]
     imported(board, [{"content": "Ann likes tea", "origin": "esp-claw:mem-1", "scope": "user:owner"}])
-    assert answered(board, "/import " + gone, ANN) == ["0 stored, 1 there already, 0 refused"]
-    assert len(live(board)) == 1
-    assert imported(board, [gone]) == ["0 stored, 1 forgotten, 0 refused"] and live(board) == []
-    # In one file: an append-only log has the memory and its tombstone.
-    imported(board, [{"content": "Ann likes coffee", "origin": "esp-claw:mem-1"}, gone])
-    assert live(board) == []
+    assert imported(board, [gone], ANN) == ["there already"] and len(live(board)) == 1
+    assert imported(board, [gone]) == ["forgotten"] and live(board) == []
 
 
 def test_a_tombstone_reaches_what_was_evicted_to_the_trash():
     board = mover()
     board.records.evict([int(board.remember("likes tea", ["a"], origin="esp-claw:mem-1")[1:])])
-    line = '/import {"origin":"esp-claw:mem-1","deleted":true}'
-    assert answered(board, line, ANN)[0] == "0 stored, 1 there already, 0 refused"
-    assert answered(board, line)[0] == "0 stored, 1 forgotten, 0 refused"
-    assert board.left() == []
+    gone = {"origin": "esp-claw:mem-1", "deleted": True}
+    assert imported(board, [gone], ANN) == ["there already"]
+    assert imported(board, [gone]) == ["forgotten"] and board.left() == []
 
 
 def test_a_partial_line_changes_the_fields_that_it_has():
@@ -104,11 +86,13 @@ def test_texts_come_along_where_none_stand_yet():
     other = mover()
     other.now += 9 * DAY
     other.notes.for_caller(OWNER).write("MEMORY.md", "mine")
-    told = imported(other, "\n".join(lines) + "\n")
-    assert told[1:] == [
-        "put in their place: user.md, 2026-09-21.md",
+    told = imported(other, [line for line in lines if "MEMORY.md" in line or "2026-09-21.md" in line or "Ada" in line])
+    assert sorted(told) == [
         "not touched, since another text stands there: MEMORY.md",
+        "put in its place: 2026-09-21.md",
+        "put in its place: user.md",
     ]
+    assert imported(other, [line for line in lines if "user.md" in line]) == ["there already"]
     assert other.profile.for_caller(OWNER).text("user.md") == "Her name is Ada.\n"
     assert (
         other.notes.for_caller(OWNER).text("2026-09-21.md") == note
@@ -124,6 +108,5 @@ def test_long_texts_come_back_whole_in_lines_that_an_import_takes():
     lines = answered(board, "/export")
     assert max(len(line.encode()) for line in lines) < log_line.MAX_LINE
     board = mover()
-    told = imported(board, "\n".join(lines) + "\n")
-    assert told == ["1 stored, 0 refused", "put in their place: MEMORY.md"]
+    imported(board, lines)
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == memory and live(board)[0]["content"] == content

@@ -5,10 +5,8 @@ import random
 
 from board import ANN, NOW, ROOM
 from engram.compat import finish
-from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from movers import MANY, WORDS, answered, fill, imported, live, memories, mover, put, stored, told
-from support import raises
+from movers import MANY, WORDS, answered, fill, imported, live, memories, mover, stored, told
 
 # --- who may see and change what
 
@@ -28,45 +26,32 @@ def test_an_export_never_holds_what_its_caller_may_not_see():
 
 def test_what_others_import_is_their_own():
     board = mover()
-    line = '/import {"content":"Ann sings","scope":"user:owner"}'
-    assert answered(board, line, ANN) == ["1 stored, 0 refused"]
+    imported(board, [{"content": "Ann sings", "scope": "user:owner"}], ANN)
     assert [row["scope"] for row in live(board, ANN)] == ["user:ann"] and live(board) == []
 
 
 def test_others_cannot_reach_the_owners_memories_by_their_origin():
     board = stored("the owner's garden")
     origin = memories(board)[0]["origin"]
-    line = {"content": "nothing", "origin": origin, "updated": NOW + 9, "deleted": False}
-    del line["deleted"]
-    assert answered(board, "/import " + json.dumps(line), ANN) == ["1 stored, 0 refused"]
-    line["supersedes"] = origin
-    line["origin"] = "1a2b3c4d:m1"
-    told = answered(board, "/import " + json.dumps(line), ANN)
-    assert told[0] in ("1 stored, 0 refused", "0 stored, 1 there already, 0 refused")
+    line = {"content": "nothing", "origin": origin, "updated": NOW + 9}
+    assert imported(board, [line], ANN) == ["stored m2"]
+    imported(board, [dict(line, supersedes=origin, origin="1a2b3c4d:m1")], ANN)
     assert [row["content"] for row in live(board)] == ["the owner's garden"]
 
 
 def test_others_cannot_take_the_place_of_what_the_owner_imports():
     lines = memories(stored("the owner's garden"))
     board = mover()
-    answered(board, "/import " + json.dumps(dict(lines[0], content="nothing")), ANN)
-    assert imported(board, lines)[0] == "1 stored, 0 refused"
+    imported(board, [dict(lines[0], content="nothing")], ANN)
+    imported(board, lines)
     assert [row["content"] for row in live(board)] == ["the owner's garden"]
-
-
-def test_files_are_for_the_owner():
-    board = mover()
-    put(board, [{"content": "the owner's file"}])
-    for caller in (ANN, ROOM):
-        with raises(ArgumentError):
-            answered(board, "/import in.jsonl", caller)
 
 
 def test_a_group_room_imports_for_all_only():
     board = mover()
-    told = answered(board, '/import {"content":"x y","scope":"user:ann"}', ROOM)
-    assert told[0].startswith("line 1: scope: in a group room")
-    answered(board, '/import {"content":"we meet at noon"}', ROOM)
+    (told,) = imported(board, [{"content": "x y", "scope": "user:ann"}], ROOM)
+    assert told.startswith("scope: in a group room")
+    imported(board, [{"content": "we meet at noon"}], ROOM)
     assert [row["scope"] for row in live(board)] == ["all"]
 
 

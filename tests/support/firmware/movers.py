@@ -54,19 +54,11 @@ def memories(board, caller=OWNER):
     return [line for line in exported(board, caller) if "content" in line]
 
 
-def put(board, content, name="in.jsonl"):
-    """Lay a file beside config.json: bytes, a text, a list of objects and lines, or a tuple of pieces."""
-    if isinstance(content, list):
-        content = "\n".join([line if isinstance(line, str) else json.dumps(line) for line in content]) + "\n"
-    with open(board.folder + "/" + name, "wb") as file:
-        for piece in content if isinstance(content, tuple) else (content,):
-            file.write(piece if isinstance(piece, bytes) else piece.encode())
-
-
-def imported(board, content, name="in.jsonl", caller=OWNER):
-    """What an import of such a file answers."""
-    put(board, content, name)
-    return answered(board, "/import " + name, caller)
+def imported(board, lines, caller=OWNER):
+    """What the imports of objects, or of an export's lines, answer."""
+    lines = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    lines = [line for line in lines if not line.startswith('{"engram_export')]
+    return [said for line in lines for said in answered(board, "/import " + line, caller)]
 
 
 def told(record):

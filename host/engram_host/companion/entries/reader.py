@@ -158,10 +158,9 @@ def export_lines(copy: LogCopy, now: int, archived: bool = True) -> Iterator[str
     """Yield the lines of an export of a copy of `records`, oldest first; may raise StoreUnavailable."""
     logs = copy.device.logs
     epoch = logs["records"].epoch if "records" in logs else 0
-    journal = logs["journal"].epoch if "journal" in logs else 0
     states = ("live", "archived") if archived else ("live",)
     there = sum(entry.state in states for entry in copy.oldest_first())
-    yield jsonl.head(epoch, journal, now, there)
+    yield jsonl.head(epoch, now, there)
     count = 1
     for entry in copy.oldest_first():
         if entry.state == "archived" and not archived:

@@ -7,7 +7,7 @@ unknown here, so a preview assumes the best case.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from engram import text
 from engram.errors import ArgumentError
@@ -86,19 +86,23 @@ class _Board:
         shown = _shown(fields)
         command = import_command(fields)
         if len(command) > MOST_CHARACTERS:
-            why = f"has {len(command)} characters, {MOST_CHARACTERS} fit in a message: import the file on the board itself."
+            why = f"has {len(command)} characters, {MOST_CHARACTERS} fit in a message."
             return ImportLine(number, "refused", why, shown)
         records, clock, texts = self._records, self._clock, self._texts
-        importer = Importer(records, clock, clock, clock, records, texts, texts, OWNER)
-        importer.import_line(1, command.removeprefix(IMPORT).encode("utf-8", "replace"))
-        importer.flush()
-        importer.close()
-        if importer.problems:
-            return ImportLine(number, "refused", importer.problems[0][2], shown)
-        *_, last = importer.report()
-        report: dict[str, Any] = cast("dict[str, Any]", last)
+        importer = Importer(
+            records=records,
+            clock=clock,
+            eviction=clock,
+            forgetting=records,
+            profile=texts,
+            notes=texts,
+            caller=OWNER,
+        )
+        report = importer.import_object(command.removeprefix(IMPORT))
+        if "why" in report:
+            return ImportLine(number, "refused", report["why"], shown)
         self.unknown |= dict.fromkeys(report["unknown"])
-        outcome: Outcome | None = next((each for each in _COUNTED if report["counts"][each]), None)
+        outcome: Outcome | None = next((each for each in _COUNTED if each in report["counts"]), None)
         if outcome is None:
             outcome = "text" if report["files"] else "text there"
         else:
@@ -140,7 +144,6 @@ class CopiedEntries:
         state = copy.device.logs.get("records")
         self.epoch = state.epoch if state else 0
         self.next_seq = state.next if state else 1
-        self.live = 0  # number of live entries
         self._entries: dict[int, _Entry] = {}
         self._of_origin: dict[str, list[int]] = {}
         self._of_terms: dict[tuple[str, ...], list[int]] = {}
@@ -151,7 +154,6 @@ class CopiedEntries:
     def put(self, number: int, state: int, line: Line) -> None:
         self.set_state(number, FORGOTTEN)
         self._entries[number] = _Entry(state, line)
-        self.live += state == LIVE
         self.next_seq = max(self.next_seq, number + 1)
         if "origin" in line:
             self._of_origin.setdefault("^" + line["origin"], []).append(number)
@@ -160,7 +162,6 @@ class CopiedEntries:
     def set_state(self, number: int, state: int) -> None:
         entry = self._entries.get(number)
         if entry:
-            self.live += (state == LIVE) - (entry.state == LIVE)
             entry.state = state
 
     def state_and_latest(self, number: int) -> tuple[int | None, Line | None]:
@@ -187,9 +188,6 @@ class CopiedRecords:
     def __init__(self, copy: LogCopy):
         self.entries = CopiedEntries(copy)
         self.uses = _Uses()
-
-    def count(self) -> int:
-        return self.entries.live
 
     def net_new(self, drafts: Sequence[Any]) -> int:
         """Return 0: the room on the board is unknown here."""
@@ -230,23 +228,13 @@ class _Uses:
 
 @dataclass(frozen=True)
 class CopiedClock:
-    """Clock, and the parts of a journal and an eviction that an importer needs."""
+    """Clock, and the part of an eviction that an importer needs."""
 
     seconds: int
-    epoch: int = 0
     spare: int = 0
-
-    @property
-    def entries(self) -> "CopiedClock":
-        """Return itself in place of the journal's store, which has the epoch."""
-        return self
 
     def now(self) -> int:
         return self.seconds
-
-    def has(self, turn: str, caller: Caller) -> bool:
-        """Return False: without the export's head no turn is looked up."""
-        return False
 
 
 class CopiedTexts:

@@ -292,7 +292,7 @@ class ImportService(LeasedPart):
                 await self._told(status, problem.sentence)
                 await asyncio.sleep(_AGAIN_SECONDS)
             except ArgumentError as problem:
-                refusal = ImportRefusal(line=line.number, code=problem.argument, why=str(problem))
+                refusal = ImportRefusal(code=problem.argument, why=str(problem))
                 return _LineAnswer(NOTHING_DONE, [refusal])
             except CompanionError as problem:
                 return _LineAnswer(problem=problem.sentence)
@@ -334,8 +334,7 @@ def _take_answer(status: ImportStatus, line: ImportLine, answer: _LineAnswer) ->
         status.told = STOPS.say("lost" if answer.state == "done" else answer.state)
     else:
         for word, count in outcome["counts"].items():
-            if word != "refused":
-                status.count(word, count)
+            status.count(word, count)
         status.count("text", len(outcome["files"]))
         for each in answer.refused:
             status.refuse(line.number, each["why"])

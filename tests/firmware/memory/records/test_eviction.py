@@ -139,7 +139,7 @@ def test_what_left_is_exported_to_whom_it_belongs_and_comes_back_by_an_import():
     for ref in list(_live(board))[:2]:
         board.records.forget(ref)
     line = next(line for line in lines if distinct_content(0) in line)
-    assert "1 stored" in " ".join([told for told in commands.run(OWNER, "/import " + line) if isinstance(told, str)])
+    assert "stored m" in " ".join([told for told in commands.run(OWNER, "/import " + line) if isinstance(told, str)])
     back = [record for record in board.records.newest() if record["content"] == distinct_content(0)]
     assert (back[0]["importance"], back[0]["keywords"]) == (0.1, ["k"])
 

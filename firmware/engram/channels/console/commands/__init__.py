@@ -21,7 +21,7 @@ note TEXT -- add a line to today's note
 distill -- turn waiting notes into memories; one /undo undoes it
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
 export [trash] -- all memories, profile and notes as JSON Lines; trash: evicted ones
-import FILE | OBJECT -- import memories from a .jsonl file on the board, or a JSON object
+import OBJECT -- import a memory as a JSON object; files: `engram import FILE` on a computer
 compact -- remove forgotten data from the flash
 companion -- show the link to the companion
 stats -- show the state of the board
