@@ -3,7 +3,7 @@
 # Leaves first: an import within an import takes of the stack, which is short on a chip.
 # isort: off
 from engram import diag, files, text, log_line  # noqa: F401
-from engram.text.days import find_days  # noqa: F401
+from engram.text.times import find_days  # noqa: F401
 from engram.clock import Clock
 from engram.compat import const
 from engram.config import zone_of

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 # isort: off
 from engram import text
-from engram.text.days import find_days, without_days
+from engram.text.times import find_days, without_days
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound

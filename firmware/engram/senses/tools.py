@@ -5,7 +5,7 @@ from engram.errors import ArgumentError
 from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.limits import bound_text
 from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_text
-from engram.text.days import find_days
+from engram.text.times import find_days
 
 RECALL = (
     "sense_recall",

@@ -22,7 +22,7 @@ class Lexicon:
 
     def longest(self, words: list, at: int) -> tuple:
         """Return (kind, value, next word) of the longest phrase at a word; ("", 0, at) without one."""
-        if at >= len(words):
+        if not 0 <= at < len(words):
             return "", 0, at
         phrase = words[at][0]
         self._read(phrase[0] < 0x80)

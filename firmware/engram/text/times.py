@@ -1,160 +1,29 @@
-"""Reads times, in one strict form a language: a time that is not read whole is refused.
+"""Reads times and the days that a search names, over one table of ten languages (see engram.text.time_words).
+
+A time has one strict form a language, and one that is not read whole is refused:
 
     in 20 min · every 30 min · 08:00 · 07:30 daily · 07:30 mon fri · today 18:00 · tomorrow 8:00 · 2026-11-29 08:00
 
-A day is counted from 1970-01-01. The words of times and days in ten languages are tables; engram.text.days uses them too.
-An entry has a kind, a value (0 if none is given), and phrases with "|" between those of one
-meaning; "," leads to the next value.
-
-    in, at, every, after, every_behind   of "in 20 min", "at 8:00", "every 20 min", 20分钟后, 20分ごと
-    ago, ago_before                      of "3 days ago", "vor 3 Tagen"
-    unit                                 minutes
-    days                                 of the week, on which something repeats: bit 0 is Monday
-    day, coming                          days back, days to come
-    night, weekend, week, month, year    the last night; how many weeks, months or years back
-    last                                 1 if the weekday behind it is not today
-    weekday, short_weekday               Monday is 0; the short form is read in commands only
-    named_month, other_month             January is 1; a short other name needs a number beside it,
-                                         so that Marco and Mars are no months
-    of, before                           what stands before a month
-    refused                              a word of time that is not read
-    nothing                              a phrase that only looks like another
-
-"Hier" alone is no French yesterday: in German it is "here".
+Days stand anywhere in a query: "yesterday", "last week", "on Tuesday", "in May", 3天前. A name without a year means
+the latest such day or month that has begun. A day is counted from 1970-01-01.
 """
 
 from collections import namedtuple
 
-from engram.clock import day_number
+from engram.clock import civil, days_from_civil
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.lexicon import Lexicon, split_words
+from engram.text.lexicon import split_words
+from engram.text.time_words import LEXICON, date_of, length_at, minute_of_day, number_at, word_at
 from engram.text.utf8 import encode
-
-ENGLISH = """\
-in in; at at; every every|each; ago ago; last:1 last; last past|this|previous; of of;
-before since|during|early|late; days:127 daily|every day|each day;
-days:31 weekdays|workdays|every weekday|on weekdays; days:96 weekends|every weekend|on weekends;
-unit:1 min|mins|minute|minutes; unit:60 h|hr|hour|hours; unit:1440 day|days;
-unit:10080 week|weeks; unit:43200 month|months; unit:525600 year|years; day today|tonight;
-day:1 yesterday; day:2 day before yesterday; coming:1 tomorrow; coming:2 day after tomorrow;
-night last night|past night|previous night|this night;
-day this morning|this afternoon|this evening; weekend this weekend;
-weekend:1 last weekend|past weekend|previous weekend; week this week|this weeks;
-week:1 last week|past week|previous week|last weeks|past weeks|previous weeks;
-month this month|this months;
-month:1 last month|past month|previous month|last months|past months|previous months;
-year this year|this years;
-year:1 last year|past year|previous year|last years|past years|previous years;
-refused am|pm|o'clock|s|sec|secs|second|seconds;
-weekday monday,tuesday,wednesday,thursday,friday,saturday,sunday;
-short_weekday mon,tue,wed,thu,fri,sat,sun;
-named_month:1 january|jan,february|feb,march|mar,april|apr,may,june|jun,july|jul,august|aug,\
-september|sep|sept,october|oct,november|nov,december|dec"""
-
-CHINESE = """\
-every 每|每隔; after 后|後|之后|之後; ago 前|之前; last:1 过去|過去|最近; refused 秒;
-days:127 每天|每日|天天; days:31 工作日|每个工作日; days:96 周末|每个周末; unit:1 分钟|分鐘;
-unit:60 小时|小時|个小时|個小時; unit:1440 天|日; unit:10080 周|週|星期|个星期|個星期|礼拜|个礼拜;
-unit:43200 个月|個月; unit:525600 年; day 今天|今日|今晚|今早; day:1 昨天|昨日|昨晚; day:2 前天;
-coming:1 明天|明日; coming:2 后天|後天; week 本周|这周|這週|这星期|这个星期|這個星期|这礼拜;
-week:1 上周|上週|上星期|上个星期|上個星期|上礼拜|上个礼拜; month 本月|这个月|這個月;
-month:1 上月|上个月|上個月; year 今年; year:1 去年; year:2 前年;
-weekday 星期一|周一|週一|礼拜一,星期二|周二|週二|礼拜二,星期三|周三|週三|礼拜三,星期四|周四|週四|\
-礼拜四,星期五|周五|週五|礼拜五,星期六|周六|週六|礼拜六,星期日|星期天|周日|周天|週日|礼拜日|礼拜天"""
-
-GERMAN = """\
-in in; at um; every alle|jede; ago_before vor; last:1 letzten|letzter|letzte;
-before im|seit|ende|anfang; days:127 täglich|jeden tag; days:31 werktags; days:96 am wochenende;
-unit:1 minute|minuten; unit:60 std|stunde|stunden; unit:1440 tag|tage|tagen;
-unit:10080 woche|wochen; unit:43200 monat|monate|monaten; unit:525600 jahr|jahre|jahren;
-day heute; day:1 gestern; day:2 vorgestern; coming:1 morgen; coming:2 übermorgen;
-week diese woche|dieser woche; week:1 letzte woche|letzter woche|vorige woche;
-month diesen monat|diesem monat; month:1 letzten monat|letztem monat;
-year dieses jahr|diesem jahr; year:1 letztes jahr|letztem jahr; refused uhr|sekunde|sekunden;
-weekday montag,dienstag,mittwoch,donnerstag,freitag,samstag|sonnabend,sonntag;
-other_month:1 januar|jänner,februar,märz,april,mai,juni,juli,august,september,oktober,november,\
-dezember"""
-
-SPANISH = """\
-in en; at a las|a la; every cada; ago_before hace; last:1 últimos|últimas; of de;
-before desde|durante; refused segundo|segundos; days:127 diario|cada día|todos los días;
-unit:1 minuto|minutos; unit:60 hora|horas; unit:1440 día|días; unit:10080 semana|semanas;
-unit:43200 mes|meses; unit:525600 año|años; day hoy; day:1 ayer|anoche; day:2 anteayer;
-coming:1 mañana; coming:2 pasado mañana; week esta semana; week:1 semana pasada; month este mes;
-month:1 mes pasado; year este año; year:1 año pasado;
-weekday lunes,martes,miércoles,jueves,viernes,sábado,domingo;
-other_month:1 enero,febrero,marzo,abril,mayo,junio,julio,agosto,septiembre|setiembre,octubre,\
-noviembre,diciembre"""
-
-FRENCH = """\
-in dans; at à; every toutes les|tous les; ago_before il y a; last:1 derniers|dernières;
-before depuis|pendant; refused seconde|secondes; days:127 chaque jour|tous les jours|quotidien;
-unit:60 heure|heures; unit:1440 jour|jours; unit:10080 semaine|semaines; unit:525600 ans;
-day aujourd'hui; day:1 hier soir|hier matin|hier après-midi; day:2 avant-hier; coming:1 demain;
-coming:2 après-demain; week cette semaine; week:1 semaine dernière; month ce mois;
-month:1 mois dernier; year cette année; year:1 année dernière|an dernier;
-weekday lundi,mardi,mercredi,jeudi,vendredi,samedi,dimanche; nothing mardi gras;
-other_month:1 janvier,février,mars,avril,mai,juin,juillet,août,septembre,octobre,novembre,décembre"""
-
-JAPANESE = """\
-after 後|あと; every_behind ごと|おき; ago 前; days:127 毎日; days:31 平日; days:96 週末;
-unit:1 分|分間; unit:60 時間; unit:10080 週間; unit:43200 か月|ヶ月; day 今日|きょう;
-day:1 昨日|きのう; day:2 一昨日|おととい; coming:1 明日|あした; coming:2 明後日|あさって;
-week 今週; week:1 先週; month 今月; month:1 先月; year 今年; year:1 去年|昨年;
-year:2 一昨年|おととし;
-weekday 月曜日|月曜,火曜日|火曜,水曜日|水曜,木曜日|木曜,金曜日|金曜,土曜日|土曜,日曜日|日曜"""
-
-KOREAN = """\
-after 후|뒤; every_behind 마다; ago 전; last:1 지난|최근; days:127 매일; days:31 평일;
-days:96 주말; unit:1 분; unit:60 시간; unit:1440 일; unit:10080 주|주일; unit:43200 개월|달;
-unit:525600 년; day 오늘; day:1 어제; day:2 그제|그저께|엊그제; coming:1 내일; coming:2 모레;
-week 이번 주; week:1 지난주; month 이번 달; month:1 지난달; year 올해; year:1 작년|지난해;
-year:2 재작년; weekday 월요일,화요일,수요일,목요일,금요일,토요일,일요일"""
-
-PORTUGUESE = """\
-in em; at às; every a cada; ago_before há; last:1 últimos|últimas;
-days:127 todos os dias|todo dia|diariamente; unit:1440 dia|dias; day hoje; day:1 ontem;
-day:2 anteontem; coming:1 amanhã; coming:2 depois de amanhã; week:1 semana passada;
-month:1 mês passado; year este ano; year:1 ano passado;
-weekday segunda-feira,terça-feira,quarta-feira,quinta-feira,sexta-feira,sábado,domingo;
-other_month:1 janeiro,fevereiro,março,abril,maio,junho,julho,agosto,setembro,outubro,novembro,\
-dezembro"""
-
-RUSSIAN = """\
-in через; at в; every каждые|каждый|каждую; ago назад; last:1 последние|последних; before с;
-days:127 ежедневно|каждый день; days:31 по будням; days:96 по выходным;
-unit:1 мин|минута|минуту|минуты|минут; unit:60 ч|час|часа|часов; unit:1440 день|дня|дней;
-unit:10080 неделя|неделю|недели|недель; unit:43200 месяц|месяца|месяцев; unit:525600 год|года|лет;
-day сегодня; day:1 вчера; day:2 позавчера; coming:1 завтра; coming:2 послезавтра;
-week на этой неделе|эта неделя|эту неделю; week:1 на прошлой неделе|прошлая неделя|прошлую неделю;
-month в этом месяце|этот месяц; month:1 в прошлом месяце|прошлый месяц; year в этом году|этот год;
-year:1 в прошлом году|прошлый год;
-weekday понедельник,вторник,среда|среду,четверг,пятница|пятницу,суббота|субботу,воскресенье;
-short_weekday пн,вт,ср,чт,пт,сб,вс;
-other_month:1 январь|января|январе,февраль|февраля|феврале,март|марта|марте,апрель|апреля|апреле,\
-май|мая|мае,июнь|июня|июне,июль|июля|июле,август|августа|августе,сентябрь|сентября|сентябре,\
-октябрь|октября|октябре,ноябрь|ноября|ноябре,декабрь|декабря|декабре"""
-
-ARABIC = """\
-in بعد; at الساعة; every كل; ago_before قبل; last:1 آخر; days:127 يوميا|كل يوم;
-unit:1 دقيقة|دقائق; unit:60 ساعة|ساعات; unit:1440 يوم|أيام; unit:10080 أسبوع|أسابيع;
-unit:43200 شهر|أشهر; unit:525600 سنة|سنوات; day اليوم; day:1 أمس|البارحة; day:2 أول أمس;
-coming:1 غدا; coming:2 بعد غد; week هذا الأسبوع; week:1 الأسبوع الماضي; month هذا الشهر;
-month:1 الشهر الماضي; year هذا العام|هذه السنة; year:1 العام الماضي|السنة الماضية;
-weekday الاثنين,الثلاثاء,الأربعاء,الخميس,الجمعة,السبت,الأحد;
-other_month:1 يناير,فبراير,مارس,أبريل,مايو,يونيو,يوليو,أغسطس,سبتمبر,أكتوبر,نوفمبر,ديسمبر"""
-
-LEXICON = Lexicon(
-    (ENGLISH, GERMAN, SPANISH, FRENCH, PORTUGUESE),
-    (CHINESE, JAPANESE, KOREAN, RUSSIAN, ARABIC),
-)
 
 Span = namedtuple("Span", "seconds")
 Moment = namedtuple("Moment", "at")
 """Unix seconds."""
 Repeat = namedtuple("Repeat", "minute days every")
 """A minute of the local day on days (bit 0 is Monday), or each `every` minutes without days."""
+Days = namedtuple("Days", "first last by_today")
+"""First and last day, and True if named by today, as "yesterday" is."""
 
 _FORMS = const(
     "is not understood; write in 20 min, every 30 min, 08:00, 07:30 daily, 07:30 mon fri, today 18:00, "
@@ -164,7 +33,6 @@ _GOING_ON = (
     "after", "every_behind", "days", "unit", "day", "coming", "refused", "weekday", "short_weekday"
 )  # fmt: skip
 """Kinds of words behind a time that may belong to it."""
-_MOST_DIGITS = const(4)  # of a count
 
 
 def read_time(said: str, clock):
@@ -179,10 +47,10 @@ def split_time(said: str, clock) -> tuple:
     """Return (leading time, rest of the text); ArgumentError without a time."""
     data = encode(said)
     words = split_words(data)
-    time, at = _repeat_or_span(words) if words else (None, 0)
+    time, at = _repeat_or_span(words)
     if time is None and words:
         time, at = _moment(words, clock)
-    if time is None or (at < len(words) and _goes_on(words, at)):
+    if time is None or _goes_on(words, at):
         raise ArgumentError("time", _FORMS)
     return time, data[words[at][1] :].decode().strip() if at < len(words) else ""
 
@@ -244,57 +112,202 @@ def _moment(words: list, clock) -> tuple:
 def _length(words: list, at: int) -> tuple:
     """Return (minutes, next word) of "20 min" or "1 h 30 min"; (0, at) without."""
     total, least = 0, 1 << 20
-    while at < len(words):
-        count, unit, end = _counted(words, at)
+    while True:
+        count, unit, end = length_at(words, at)
         if not 0 < unit < least:
-            break
+            return total, at
         total, least, at = total + count * unit, unit, end
-    return total, at
-
-
-def _counted(words: list, at: int) -> tuple:
-    """Return (count, minutes of the unit, next word) of "20 min" or "20min"; (0, 0, at) without."""
-    word = words[at][0]
-    unit = word.lstrip(b"0123456789")
-    count = word[: len(word) - len(unit)]
-    kind, minutes, end = LEXICON.longest([(unit, 0, 0)] if unit else words, 0 if unit else at + 1)
-    if kind != "unit" or not 0 < len(count) <= _MOST_DIGITS:
-        return 0, 0, at
-    return int(count), minutes, at + 1 if unit else end
 
 
 def _clock_time(words: list, at: int) -> tuple:
     kind, _, end = LEXICON.longest(words, at)
     place = end if kind == "at" else at
-    minute = minute_of_day(words[place][0]) if place < len(words) else -1
+    minute = minute_of_day(word_at(words, place))
     return (minute, place + 1) if minute >= 0 else (-1, at)
-
-
-def minute_of_day(word: bytes) -> int:
-    """Return the minute of the day of a word such as 7:30, or -1."""
-    hour, _, minute = word.partition(b":")
-    if not (hour.isdigit() and minute.isdigit() and len(hour) < 3 and len(minute) == 2):
-        return -1
-    return 60 * int(hour) + int(minute) if int(hour) < 24 and int(minute) < 60 else -1
 
 
 def _goes_on(words: list, at: int) -> bool:
     """True if the next word belongs to a time, which is then not guessed."""
     kind, _, end = LEXICON.longest(words, at)
-    if kind in ("in", "every", "at"):
-        return end < len(words) and _is_timed(words, end)
-    return kind in _GOING_ON or _is_timed(words, at)
+    if kind in _GOING_ON:
+        return True
+    at = end if kind in ("in", "every", "at") else at
+    word = word_at(words, at)
+    if not word[:1].isdigit():
+        return False
+    is_length = length_at(words, at)[1] > 0 or LEXICON.longest(words, at + 1)[0] == "refused"
+    return is_length or minute_of_day(word) >= 0 or date_of(word) >= 0
 
 
-def _is_timed(words: list, at: int) -> bool:
+# --- days
+
+_DAY_MINUTES = const(1440)
+_YEAR_MINUTES = const(525600)
+_ANY_DAY = const(20000)
+_PERIODS = const(("day", "night", "weekend", "week", "month", "year"))
+_SOME = const(3)  # some days ago: one to five
+_NOT_BEFORE_WEEKDAY = "下每个個一两几".encode()
+_YEAR_SIGNS = ("年".encode(), "년".encode())
+_MONTH_SIGNS = ("月".encode(), "월".encode())
+_DAY_SIGNS = ("日".encode(), "号".encode(), "號".encode(), "일".encode())
+_SURE_LETTERS = const(6)  # of a name that only a month has
+_NOT_LATIN = const(0xD0)  # first byte of other scripts
+_FILLERS = (
+    b"today tonight yesterday last this past previous ago night before few some weekend morning afternoon evening day days "
+    b"week weeks month months year years monday tuesday wednesday thursday friday saturday sunday"
+).split()
+"""English words that searches ignore beside relative days."""
+
+
+def find_days(query: str, today: int):
+    """Return the first Days that a query names, or None; without a year it is the latest begun one."""
+    words = split_words(encode(query))
+    for at in range(len(words)):
+        relative = _relative(words, at, today)
+        found = relative or _calendar(words, at, today)
+        if found:
+            return Days(max(0, found[0]), max(0, found[1]), relative is not None)
+    return None
+
+
+def without_days(query: str) -> str:
+    """Return a query without relative days, which mean other days in a text."""
+    data = encode(query)
+    words, kept, begin, at = split_words(data), [], 0, 0
+    while at < len(words):
+        found = _relative(words, at, _ANY_DAY)
+        end = found[2] if found else at + 1
+        if found or words[at][0] in _FILLERS:
+            kept.append(data[begin : words[at][1]])
+            begin = words[end - 1][2]
+        at = end
+    return b" ".join(kept + [data[begin:]]).decode()
+
+
+def _relative(words: list, at: int, today: int):
+    """Return (first day, last day, next word) of days named by today at a word, or None."""
+    kind, value, end = LEXICON.longest(words, at)
+    if kind == "weekend" and [True for word in words if word[0] == b"before"]:
+        return None
+    if kind in _PERIODS:
+        first, last = _period(kind, value, today)
+        weekday, day, after = LEXICON.longest(words, at + 1)  # as in 上周二
+        is_weekday = kind == "week" and weekday == "weekday"
+        return (first + day, first + day, after) if is_weekday else (first, last, end)
+    if kind == "last" or kind == "weekday":
+        return _latest_days(words, at, end if kind == "last" else at, value, today)
+    if kind == "some":
+        unit, minutes, after = LEXICON.longest(words, end)
+        count, minutes = _SOME, minutes if unit == "unit" else 0
+    else:
+        count, minutes, after = length_at(words, end if kind == "ago_before" else at)
+    if kind != "ago_before":
+        ago, _, after = LEXICON.longest(words, after)
+        minutes = minutes if ago == "ago" else 0
+    if minutes < _DAY_MINUTES:
+        return None
+    unit = minutes // _DAY_MINUTES
+    day = today - count * unit
+    around = 2 * unit if kind == "some" else unit // 2
+    return day - around, day + around, after
+
+
+def _latest_days(words: list, at: int, behind: int, is_last: int, today: int):
+    """Return the days of "Tuesday", "last Tuesday" or "last 3 days" in the form of _relative()."""
+    kind, value, end = LEXICON.longest(words, behind)
+    if kind != "weekday":
+        count, minutes, end = length_at(words, behind)
+        days = count * (minutes // _DAY_MINUTES)
+        return (today - days, today, end) if days else None
+    # 下周二 is to come, and 一周二次 is no day.
+    if behind == at > 0 and words[at - 1][0] in _NOT_BEFORE_WEEKDAY:
+        return None
+    day = today - ((today + 3 - value) % 7 or (7 * is_last if behind > at else 0))
+    return day, day, end
+
+
+def _period(kind: str, back: int, today: int) -> tuple:
+    """Return the first and last day of this week, month or year, or of an earlier one."""
+    if kind == "day":
+        return today - back, today - back
+    if kind == "night":
+        return today - 1, today
+    year, month, _ = civil(today)
+    if kind == "month":
+        return _month(year, month - back)
+    if kind == "year":
+        return _year(year - back)
+    first = today - (today + 3) % 7 - 7 * back
+    return first + (5 if kind == "weekend" else 0), first + 6
+
+
+def _calendar(words: list, at: int, today: int):
+    """Return the first and last day of a date, month or year at a word, or None."""
+    kind, month, end = LEXICON.longest(words, at)
+    if kind not in ("named_month", "other_month"):
+        return _numeric_date(words, at, today)
     word = words[at][0]
-    is_refused = word.isdigit() and LEXICON.longest(words, at + 1)[0] == "refused"
-    return is_refused or _counted(words, at)[1] > 0 or minute_of_day(word) >= 0 or date_of(word) >= 0
+    before = at - 2 if LEXICON.longest(words[:at], at - 1)[0] == "of" else at - 1
+    day = _month_day(word_at(words, before)) or _month_day(word_at(words, end))
+    year = _year_number(word_at(words, end)) or _year_number(word_at(words, end + 1))
+    # "May" is a verb, and "march": a number beside it, or "in" before it, makes it a month.
+    is_sure = len(word) >= _SURE_LETTERS or word[0] >= _NOT_LATIN
+    if day or year or is_sure or (kind == "named_month" and _is_led(words, at)):
+        return _latest(year, month, day, today)
+    return None
 
 
-def date_of(word: bytes) -> int:
-    """Return the day of a word such as 2026-11-29, or -1."""
-    try:
-        return day_number(word.decode())
-    except ValueError:
-        return -1
+def _is_led(words: list, at: int) -> bool:
+    """True for a word behind one such as "in", "since", "last" or "year"."""
+    kind, value, _ = LEXICON.longest(words[:at], at - 1)
+    return kind in ("in", "before", "of") or (kind == "last" and value == 1) or value == _YEAR_MINUTES
+
+
+def _numeric_date(words: list, at: int, today: int):
+    """Return the days of 2026-05-03, 2026年5月3日 or its parts, or a year after a word such as "in"."""
+    day = date_of(words[at][0])
+    if day >= 0:
+        return day, day
+    year = _year_number(words[at][0])
+    number, end = number_at(words, at)
+    if word_at(words, end) not in _YEAR_SIGNS and year:
+        return _year(year) if _is_led(words, at) else None
+    if year:
+        number, end = number_at(words, end + 1)
+    is_begun = LEXICON.longest(words, at - 1)[0] == "number"  # as the second sign of 二十月
+    if word_at(words, end) in _MONTH_SIGNS and 0 < number < 13 and not is_begun:
+        day, after = number_at(words, end + 1)
+        return _latest(year, number, day if word_at(words, after) in _DAY_SIGNS else 0, today)
+    return _year(year) if year else None
+
+
+def _month_day(word: bytes) -> int:
+    if word[-2:] in (b"st", b"nd", b"rd", b"th"):
+        word = word[:-2]
+    return int(word) if word.isdigit() and len(word) < 3 and int(word) < 32 else 0
+
+
+def _year_number(word: bytes) -> int:
+    return int(word) if len(word) == 4 and word.isdigit() and 1970 <= int(word) < 2200 else 0
+
+
+def _year(year: int) -> tuple:
+    return days_from_civil(year, 1, 1), days_from_civil(year + 1, 1, 1) - 1
+
+
+def _month(year: int, month: int) -> tuple:
+    """Return a month's first and last day; month 0 is the December before."""
+    return days_from_civil(year, month, 1), days_from_civil(year, month + 1, 1) - 1
+
+
+def _latest(year: int, month: int, day: int, today: int):
+    """Return a month's or day's dates; without a year the latest that has begun."""
+    now_year, _, _ = civil(today)
+    for candidate in (year,) if year else (now_year, now_year - 1):
+        first, last = _month(candidate, month)
+        is_date = first + day - 1 <= last
+        if day:
+            first = last = first + day - 1
+        if is_date and (year or first <= today):
+            return first, last
+    return None

@@ -1,7 +1,7 @@
 """The days that a question names, by a Wednesday, 2026-11-25."""
 
 from engram.clock import civil, days_from_civil
-from engram.text.days import find_days, without_days
+from engram.text.times import find_days, without_days
 from samples import Numbers
 
 TODAY = days_from_civil(2026, 11, 25)

@@ -13,7 +13,7 @@ from engram import log_line
 from engram.clock import day_name
 from engram.memory import ALL, access, line_meaning
 from engram.memory.access import Caller
-from engram.text.days import without_days
+from engram.text.times import without_days
 from engram_host.companion.search.bm25 import WordScores
 from engram_host.companion.search.explanation import explain, why_empty
 from engram_host.companion.search.fusion import (

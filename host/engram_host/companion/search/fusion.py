@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import confidence, line_meaning, ranking
-from engram.text.days import Days, find_days
+from engram.text.times import Days, find_days
 from engram_host.companion.search.bm25 import BoardRows, Floats, WordScores, inverse_frequency
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tokenizer import has_identifier
