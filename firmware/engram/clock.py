@@ -195,12 +195,10 @@ def duration(seconds: int) -> str:
 
 def zone_minutes(zone: str) -> int:
     """Return minutes east of Greenwich of a zone such as "+05:30"; ValueError."""
-    hours, minutes = zone[1:3], zone[4:6]
-    is_one = len(zone) == 6 and zone[0] in "+-" and zone[3] == ":" and (hours + minutes).encode().isdigit()
-    if not is_one or int(hours) > 14 or int(minutes) > 59:
+    data = zone.encode()
+    if len(data) != 6 or data[:1] not in (b"+", b"-") or data[3:4] != b":":
         raise ValueError(zone)
-    total = int(hours) * 60 + int(minutes)
-    return -total if zone[0] == "-" else total
+    return _seconds(data, 14) // 60
 
 
 # --- time zones with daylight saving

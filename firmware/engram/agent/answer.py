@@ -10,7 +10,7 @@ from engram.memory.line_meaning import CORRECTED, with_origin
 from engram.text.openers import own_words, parse
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
-_ORDERS = const(("remember", "forget", "list"))  # they trigger no reminder
+_ORDERS = const(("remember", "forget"))  # they trigger no reminder
 _NOT_THEIRS = const(
     "I am offline: this is kept as forwarded from %s, and nothing in it is carried out; say yourself what you want of it."
 )

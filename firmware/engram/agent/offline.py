@@ -1,4 +1,4 @@
-"""Answers without a model, by plain commands: remember, find, list, forget."""
+"""Answers without a model, by plain commands: remember, find, forget."""
 
 from collections import namedtuple
 
@@ -12,7 +12,7 @@ from engram.text.utf8 import strip_end
 
 _KEPT = const(
     "I am offline: what you said is kept in the journal. I understand: remember that ..., a question, search ..., "
-    "list memories, forget ... (记住…、搜索…、列出记忆、忘记…); /help shows more."
+    "forget ... (记住…、搜索…、忘记…); /memory list and /help show more."
 )
 _SAY_WHAT = {
     "remember": "Remember what? Say: remember that my bike is green",
@@ -21,7 +21,6 @@ _SAY_WHAT = {
 _ENDS = (".", "!", "。", "！")
 _UNCERTAIN = const("I found nothing certain; this comes nearest:")
 _FOUND = const(5)
-_LISTED = const(20)
 
 
 class Offline(namedtuple("Offline", "records recall forgetting remote_search notes mode")):
@@ -37,8 +36,6 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         try:
             if kind == "find":
                 return await self._find(caller, wanted, turn)
-            if kind == "list":
-                return self._list(caller)
             if not any(True for _ in text.terms(wanted)):
                 return _SAY_WHAT[kind]
             if kind == "forget":
@@ -79,15 +76,6 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             yield ranked.note
         if found and self.recall.partial:
             yield "There may be more: " + self.recall.partial
-
-    def _list(self, caller) -> str:
-        lines = []
-        for record in self.records.newest(caller):
-            if len(lines) == _LISTED:
-                lines.append("and more: /memory list 2")
-                break
-            lines.append("- %s: %s" % (record["id"], snippet(record["content"], 200)))
-        return "\n".join(lines) or "Nothing is remembered yet; try: remember that my bike is green"
 
     def forget(self, caller, wanted: str) -> str:
         """Forget the memory with an id, or the only one that has all of some words; return the answer."""

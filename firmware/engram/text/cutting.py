@@ -42,24 +42,19 @@ _PARAGRAPH = const(b"\n\n")
 
 def tokens(text: str) -> int:
     """Estimate tokens: one per character from U+3000 on, one per four others, rounded up."""
-    data = encode(text)
-    wide = 0
-    if len(data) != len(text):
-        for byte in data:
-            if byte >= _FIRST_WIDE_LEAD:
-                wide += 1
+    wide = _count_from(_FIRST_WIDE_LEAD, text)
     return wide + (len(text) - wide + 3) // 4
+
+
+def _count_from(lead: int, text: str) -> int:
+    """Count the characters whose first byte is `lead` or higher."""
+    data = encode(text)
+    return 0 if len(data) == len(text) else sum(1 for byte in data if byte >= lead)
 
 
 def cut(text: str, characters: int) -> str:
     """Return at most `characters` code points; accents and parts of an emoji stay together."""
-    if len(text) <= characters:
-        return text
-    head = text[: max(0, characters)]
-    data = encode(text)
-    at = len(encode(head))
-    end = _boundary(data, at)
-    return head if end == at else data[:end].decode()
+    return text if len(text) <= characters else cut_bytes(text, len(encode(text[: max(0, characters)])))
 
 
 def cut_bytes(text: str, size: int) -> str:
@@ -149,13 +144,7 @@ def _flags_before(data: bytes, at: int) -> int:
 
 
 def units(text: str) -> int:
-    data = text.encode()
-    count = len(text)
-    if len(data) != count:
-        for byte in data:
-            if byte >= _FOUR_BYTES:
-                count += 1
-    return count
+    return len(text) + _count_from(_FOUR_BYTES, text)
 
 
 def split(text: str, most: int):

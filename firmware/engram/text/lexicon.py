@@ -9,6 +9,7 @@ from engram.text.unicode_fold import fold
 
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
+_WIDE_COLON = const(b"\xef\xbc\x9a")
 _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and the question mark
 
 
@@ -49,16 +50,9 @@ class Lexicon:
         for place, alike in enumerate(phrases.split(",")):
             meaning = (kind, int(value or 0) + place)
             for phrase in alike.split("|"):
-                words = _words_of(phrase)
+                words = [word for word, _, _ in split_words(phrase.encode())]
                 self._meanings.setdefault(b" ".join(words), meaning)
                 self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
-
-
-def _words_of(phrase: str) -> list:
-    data = phrase.encode()
-    if len(data) == len(phrase) and b"'" not in data:
-        return data.split()  # the same, and faster
-    return [word for word, _, _ in split_words(data)]
 
 
 def split_words(data: bytes) -> list:
@@ -82,16 +76,16 @@ def split_words(data: bytes) -> list:
 def _is_part(data: bytes, at: int, begin: int) -> bool:
     """True for a letter of a script with spaces, or a colon or hyphen inside a word or time."""
     byte = data[at]
+    colon = 1 if byte == _COLON else 3 if data[at : at + 3] == _WIDE_COLON else 0
+    if colon:
+        return begin >= 0 and not 0x41 <= data[at - 1] <= 0x7A and _is_digit(data, at + colon)
+    if byte == _HYPHEN:
+        return begin >= 0 and _is_letter(data, at + 1)
     if byte < 0x80:
-        if byte in (_COLON, _HYPHEN):
-            is_between = begin >= 0 and _is_digit(data, at + 1) and not 0x41 <= data[at - 1] <= 0x7A
-            return is_between or (byte == _HYPHEN and begin >= 0 and _is_letter(data, at + 1))
         return _is_letter(data, at)
-    if byte == 0xEF:  # a full-width colon
-        return data[at : at + 3] == b"\xef\xbc\x9a" and begin >= 0 and _is_digit(data, at + 3)
     if byte == 0xD8 and data[at + 1] in _ARABIC_MARKS:
         return False
-    return byte != 0xC2 and byte != 0xE2 and byte < 0xE3
+    return byte not in (0xC2, 0xE2) and byte < 0xE3
 
 
 def _is_digit(data: bytes, at: int) -> bool:

@@ -79,7 +79,7 @@ def test_lightweight_mode_has_the_notes_and_no_tags_or_memories():
 
 async def test_what_was_said_offline_is_no_part_of_the_message_that_a_model_gets_later():
     board = Board().serve()
-    for mid, said in enumerate(("remember that my bike is green", "list memories", "Good evening", "你记得什么？")):
+    for mid, said in enumerate(("remember that my bike is green", "Good evening", "你记得自行车吗？")):
         await board.agent.turn(OWNER, said, Sink(), Origin(mid="" if mid % 2 else "m%d" % mid))
     assert messages_of(build_prompt(board, "hello")) == [
         ("user", "Good evening"),

@@ -14,7 +14,7 @@ from samples import Numbers
 
 HOME = Caller("owner", "net 1", False, "")
 OBEYED = (
-    "I live in Lyon", "remember that the meeting is at 9", "list memories", "forget m1", "merk dir: der Code ist 9876",
+    "I live in Lyon", "remember that the meeting is at 9", "search for the garage", "forget m1", "merk dir: der Code ist 9876",
     "Please remember that my code is 9876.", "记住我的车是红色的", "forget my bike", "olvida m1", "好的", "yes", "yes, do it",
     "/timers add 8:00 leave", "/timers add when paint: brushes", "/mode lightweight", "/memory clear",
 )  # fmt: skip

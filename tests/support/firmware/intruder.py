@@ -132,7 +132,6 @@ SAID = (
     "remember that <word> is mine",
     "forget <record>",
     "forget <word>",
-    "list memories",
     "find <word>",
 )
 """Messages to the agent: they are answered without a model, and stand in prompts."""
