@@ -163,6 +163,35 @@ def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pyte
     assert ["line 4" in text for _, text in store.boards.events(board.name)] == [True, False, False]
 
 
+def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable[[], CompanionStore]):
+    stores = [open_store() for _ in range(WORKERS)]
+    boards = [PlainBoard(stores[0], f"board-{number}") for number in range(6)]
+    for board in boards:
+        board.logs["journal"].append(200)
+        board.hello()
+    problems: list[BaseException] = []
+
+    def work(store: CompanionStore, turn: int):
+        try:
+            for after in range(0, 200, 10):
+                # Each in another order: who did not lock in one order would wait for ever.
+                order = boards[turn:] + boards[:turn]
+                store.replication.store_batches([board.batch("journal", after, after + 10) for board in order], 1)
+        except BaseException as error:  # noqa: BLE001 - shown by the test
+            problems.append(error)
+
+    threads = [threading.Thread(target=work, args=(store, turn)) for turn, store in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert problems == []
+    for board in boards:
+        assert present(stores[0], board) == board.logs["journal"].lines
+        versions = [change.version for change in stores[0].boards.changes(board.name, 0)]
+        assert len(versions) == len(set(versions)) == 200
+
+
 @pytest.mark.no_tables
 def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], CompanionStore]):
     stores: list[CompanionStore] = []
