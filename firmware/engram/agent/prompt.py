@@ -95,7 +95,12 @@ class PromptBuilder:
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """Return the Window of turns that the prompt for the turn `seq` shows before it."""
-        room, for_memories = self._budgets(caller, self.config.get("mode"))
+        mode = self.config.get("mode")
+        room, for_memories = self._room(caller, mode), 0
+        if mode == "full":
+            budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
+            for_memories = max(0, budget)
+        room = max(0, room - for_memories)
         turns = self.journal.window(sid, self.config.get("session.messages"))
         turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2)
         shown = [turn for turn, cost in zip(turns, costs) if cost]
@@ -139,14 +144,6 @@ class PromptBuilder:
         return Prompt(
             lambda: self._system(caller, mode, ""), lambda: (user(message),), "", self._room(caller, mode) // 4
         )
-
-    def _budgets(self, caller, mode: str) -> tuple:
-        """Return the tokens left for history, message and tool calls, and those for memories."""
-        room, for_memories = self._room(caller, mode), 0
-        if mode == "full":
-            budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
-            for_memories = max(0, budget)
-        return max(0, room - for_memories), for_memories
 
     def _room(self, caller, mode: str) -> int:
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN

@@ -11,7 +11,7 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT
-from engram.learning.jobs import Job, Rejections
+from engram.learning.jobs import Job
 from engram.memory.access import notebook_reader
 from engram.memory.records import fields
 
@@ -37,20 +37,18 @@ _FROM = const('["e2"]')
 
 
 class Report:
-    """The results of a distillation: counts, ids and refusals."""
+    """The results of a distillation: counts and ids."""
 
     def __init__(self):
         self.is_over = False
         self.notes = self.merged = self.dropped = 0
         self.added = []
         self.superseded = []
-        self.refusals = Rejections()
 
-    def lines(self):
+    def line(self) -> str:
         added, superseded = _counted(self.added), _counted(self.superseded)
         read = "notes read: %d; added: %s; merged into what is known: %d; superseded: %s; notes dropped: %d"
-        yield read % (self.notes, added, self.merged, superseded, self.dropped)
-        yield from self.refusals.status_lines()
+        return read % (self.notes, added, self.merged, superseded, self.dropped)
 
 
 class Distillation(Job):
@@ -97,7 +95,6 @@ class Distillation(Job):
             return  # cleared meanwhile
         principal = min(waiting)
         report = self.report = self._asked.get(principal) or Report()
-        self.refusals = report.refusals
         room = self._config.get("llm.context_tokens") - _REPLY_TOKENS
         # An answer that was too long, or cut, is shorter for fewer notes.
         batch = daily.batch(principal, CHARS >> self._attempts, room // 2)
@@ -107,7 +104,7 @@ class Distillation(Job):
             asking = distilling.ask(self._model, self._cursor)
             distilling.apply(await self._answered(asking, "%d notes" % len(batch.entries)))
             self._keep(batch, distilling, report)
-            diag.info("distilling", next(report.lines()))
+            diag.info("distilling", report.line())
         if principal not in daily.waiting():
             report.is_over = True
             self._asked.pop(principal, None)
@@ -142,7 +139,8 @@ class Distillation(Job):
         if waiting:
             yield "notes waiting: %d%s" % (waiting, "; " + self.pause.why if self.pause.why else "")
         if self.report.notes:
-            yield from self.report.lines()
+            yield self.report.line()
+        yield from self.refusal_lines()
 
 
 def _counted(refs: list) -> str:

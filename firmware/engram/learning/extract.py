@@ -76,7 +76,6 @@ class Extraction(Job):
         self._prompts = prompts
         self.stored = 0
         self.read = 0
-        self.lost = 0  # lines that left unread
 
     # --- when
 
@@ -100,7 +99,6 @@ class Extraction(Job):
         cursor = self._cursor
         gone = cursor.missed()
         if gone:
-            self.lost += gone
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
         room = min(_BATCH_TOKENS, self._config.get("llm.context_tokens") // 8)
@@ -146,9 +144,7 @@ class Extraction(Job):
         reason = self._stopped_by() or self.pause.why
         if reason and self._cursor.behind:
             yield "messages wait: " + reason
-        if self.lost:
-            yield "%d lines of the journal were not read" % self.lost
-        yield from self.refusals.status_lines()
+        yield from self.refusal_lines()
 
 
 class ExtractBatch(operations.Batch):

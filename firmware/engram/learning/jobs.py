@@ -114,7 +114,9 @@ class Job:
     def __init__(self, cursor):
         self._cursor = cursor
         self.pause = Pause(self.name)
-        self.refusals = Rejections()
+        self.refused = 0
+        """Number of the model's proposals that were refused."""
+        self._why_refused = ""  # the last one, without people's words
         self._attempts = 0
 
     async def step(self) -> None:
@@ -144,22 +146,10 @@ class Job:
             return []
 
     def _refuse(self, what: str, problem: str) -> None:
-        problem = "%s: %s" % (what, problem)
-        self.refusals.add(problem)
-        diag.info(self.name, "refused: " + problem)
+        self._why_refused = "%s: %s" % (what, problem)
+        self.refused += 1
+        diag.info(self.name, "refused: " + self._why_refused)
 
-
-class Rejections:
-    """Refused proposals of a model: a count and the last reason, without people's words."""
-
-    def __init__(self):
-        self.count = 0
-        self.last = ""
-
-    def add(self, problem: str) -> None:
-        self.count += 1
-        self.last = problem
-
-    def status_lines(self):
-        if self.count:
-            yield "%d proposals of the model were refused, the last one: %s" % (self.count, self.last)
+    def refusal_lines(self):
+        if self.refused:
+            yield "%d proposals of the model were refused, the last one: %s" % (self.refused, self._why_refused)

@@ -27,7 +27,8 @@ def distill_command(board, caller, _rest: str):
     end = ticks_add(ticks_ms(), _LONGEST_MS)
     while not (report.is_over or distillation.pause.why) and ticks_diff(end, ticks_ms()) > 0:
         yield _LOOK_MS
-    yield from report.lines()
+    yield report.line()
+    yield from distillation.refusal_lines()
     if report.added or report.superseded or report.merged:
         yield "/undo undoes all of it"
     if not report.is_over:
