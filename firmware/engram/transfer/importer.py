@@ -29,9 +29,6 @@ _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
     "deleted", "partial", "was",
 )  # fmt: skip
-_FOREIGN = const((  # where there is no origin
-    "created_at", "summary_ids", "createdAt", "lastUsedAt", "deleted", "memory", "entityType", "relationType", "mapping",
-))  # fmt: skip
 
 
 class Importer:
@@ -68,8 +65,6 @@ class Importer:
             raise ArgumentError("object", "is no JSON object; files are for `engram import FILE` on a computer.")
         if "file" in fields and "content" not in fields:
             self._put_file(fields["file"], fields.get("text"))
-        elif "origin" not in fields and [name for name in _FOREIGN if name in fields]:
-            raise ArgumentError("foreign", "it is another program's: use `engram import FILE` on a computer.")
         else:
             self._import_memory(fields)
 
@@ -105,6 +100,8 @@ class Importer:
         is_past, is_gone, is_partial = [
             record_fields.check_flag(name, fields.get(name, False)) for name in ("superseded", "deleted", "partial")
         ]
+        if is_gone and not origin:
+            raise ArgumentError("origin", "is missing: it says which memory was deleted.")
         is_whole = bool(origin) and not is_partial
         values = {} if is_gone else self._checked(fields, is_whole)
         state, record = self._find(origin, values.get("scope", access.own_scope(self._caller)))

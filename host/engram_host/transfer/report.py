@@ -33,16 +33,15 @@ class ImportRefusal(TypedDict):
 
 
 class ImportOutcome(TypedDict):
-    """Result of /import: `counts` of memories by outcome, `ids` of stored or changed ones."""
+    """Result of /import: `counts` of memories by outcome, `files` that were written."""
 
     counts: dict[str, int]
-    ids: list[str]
     files: list[str]
     unknown: list[str]
     notes: list[str]
 
 
-NOTHING_DONE = ImportOutcome(counts={}, ids=[], files=[], unknown=[], notes=[])
+NOTHING_DONE = ImportOutcome(counts={}, files=[], unknown=[], notes=[])
 
 
 class ImportReport:
@@ -121,12 +120,10 @@ def read_reports(reports: Sequence[Mapping[str, Any]]) -> tuple[ImportOutcome | 
 def _outcome(report: Mapping[str, Any]) -> ImportOutcome | None:
     try:
         counts = {str(word): int(count) for word, count in report["counts"].items()}
-        ids, files, unknown, notes = (
-            list(map(str, report.get(name, ()))) for name in ("ids", "files", "unknown", "notes")
-        )
+        files, unknown, notes = (list(map(str, report.get(name, ()))) for name in ("files", "unknown", "notes"))
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError):
         return None
-    return ImportOutcome(counts=counts, ids=ids, files=files, unknown=unknown, notes=notes)
+    return ImportOutcome(counts=counts, files=files, unknown=unknown, notes=notes)
 
 
 def _refusal(report: Mapping[str, Any]) -> ImportRefusal | None:

@@ -8,7 +8,6 @@ from one_case import in_one_case
 
 OUTCOME = {
     "counts": {"stored": 1},
-    "ids": ["m5"],
     "files": [],
     "unknown": ["colour"],
     "notes": ["a note"],
@@ -24,7 +23,7 @@ def test_an_outcome_or_a_refusal_is_read():
 
 def test_a_report_of_counts_alone_is_read():
     outcome, _ = read_reports([{"counts": {"changed": 1}}])
-    assert outcome == {"counts": {"changed": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
+    assert outcome == {"counts": {"changed": 1}, "files": [], "unknown": [], "notes": []}
 
 
 @in_one_case("text", ["", "{broken", "[]", "5", '{"counts":', "null", "[" * 3000, "9" * 5000])
@@ -49,6 +48,6 @@ def test_a_report_with_a_field_of_another_form_is_passed_over_or_has_the_right_o
     found, refused = read_reports([refusal, outcome])
     if found is not None:
         assert all(type(count) is int for count in found["counts"].values())
-        lists = found["ids"], found["files"], found["unknown"], found["notes"]
+        lists = found["files"], found["unknown"], found["notes"]
         assert all(type(each) is str for values in lists for each in values)
     assert all([type(part) for part in each.values()] == [str, str] for each in refused)

@@ -35,6 +35,7 @@ REFUSED = (
     ('{"content":"x","superseded":1}', "superseded: "),
     ('{"content":"x","uses":-1}', "uses: "),
     ('{"engram_export":1}', "content: "),
+    ('{"id":"m1","deleted":true}', "origin: "),
 )
 
 
@@ -44,20 +45,6 @@ def test_an_object_that_cannot_be_taken_is_refused_with_the_reason():
         (told,) = answered(board, "/import " + line)
         assert told.startswith(why), (line, told)
     assert live(board) == []
-
-
-def test_an_object_of_another_program_is_refused_with_the_command_for_it():
-    foreign = (
-        {"id": "mem-1", "content": "Ann likes tea", "tags": "food", "created_at": 1790000000, "deleted": False},
-        {"id": "mem-1", "deleted": True},
-        {"id": "k3", "content": "Use tabs", "tags": ["style"], "createdAt": 1790000000000},
-        {"memory": "Ann likes tea"},
-        {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["likes tea"]},
-        {"type": "relation", "from": "Ann", "to": "Bob", "relationType": "knows"},
-        {"title": "Tea", "mapping": {}},
-    )
-    for told in imported(mover(), foreign):
-        assert told == "foreign: it is another program's: use `engram import FILE` on a computer."
 
 
 # --- room
