@@ -15,7 +15,6 @@ from engram.text.utf8 import REPLACEMENT, code_at, decode, encode
 _MAX_CLUSTER = const(32)
 
 _JOINER = const(0x200D)
-_FLAG = b"\xf0\x9f\x87"  # how the halves of a flag begin, U+1F1E6 to U+1F1FF
 _FIRST_WIDE_LEAD = const(0xE3)  # the first byte of U+3000
 
 # First and last codes of what belongs to the character before it: accents, points, vowel signs, skin tones.
@@ -28,6 +27,12 @@ _MARKS = const((
 # The same in the scripts of India (U+0900 to U+0D7F) and in Thai and Lao, where blocks of 128 are laid out alike.
 _INDIC_MARKS = const((0x00, 0x03, 0x3C, 0x3C, 0x3E, 0x4D, 0x51, 0x57, 0x62, 0x63))
 _THAI_MARKS = const((0x31, 0x31, 0x34, 0x3C, 0x47, 0x4E))
+
+# C0 but tab and newline, DEL, C1, and overrides of the direction of writing.
+_CONTROLS = [bytes((code,)) for code in range(0x20) if code not in b"\t\n"] + [b"\x7f"]
+_CONTROLS += [bytes((0xC2, code)) for code in range(0x80, 0xA0)]
+_CONTROLS += [b"\xe2\x80" + bytes((code,)) for code in range(0xAA, 0xAF)]
+_CONTROLS += [b"\xe2\x81" + bytes((code,)) for code in range(0xA6, 0xAA)]
 
 _FOUR_BYTES = const(0xF0)  # the first byte of a character that takes two units
 _FENCES = const((b"```", b"~~~"))
@@ -68,31 +73,9 @@ def cut_bytes(text: str, size: int) -> str:
 def printable(text: str) -> str:
     """Return a text safe for a terminal: controls but newline and tab become U+FFFD."""
     data = encode(text)
-    out = bytearray()
-    at = start = 0
-    while at < len(data):
-        byte = data[at]
-        if byte < 0x20 or byte == 0x7F or byte == 0xC2 or byte == 0xE2:
-            size = _control(data, at)
-            if size:
-                out.extend(data[start:at])
-                out.extend(REPLACEMENT)
-                start = at + size
-        at += 1
-    if not start:
-        return data.decode()
-    out.extend(data[start:])
-    return bytes(out).decode()
-
-
-def _control(data: bytes, at: int) -> int:
-    lead = data[at]
-    if lead == 0xC2:
-        return 2 if data[at + 1] < 0xA0 else 0
-    if lead == 0xE2:
-        code = code_at(data, at)
-        return 3 if 0x202A <= code <= 0x202E or 0x2066 <= code <= 0x2069 else 0
-    return 0 if lead == 0x09 or lead == 0x0A else 1
+    for control in _CONTROLS:
+        data = data.replace(control, REPLACEMENT)
+    return data.decode()
 
 
 def _boundary(data: bytes, at: int) -> int:
@@ -109,9 +92,7 @@ def _joined(data: bytes, at: int) -> bool:
     """True if the character at `at` belongs to the one before it."""
     if data[at] < 0x80:
         return False
-    if _is_mark(code_at(data, at)) or code_at(data, _start(data, at - 1)) == _JOINER:
-        return True
-    return data[at : at + 3] == _FLAG and _flags_before(data, at) % 2 == 1
+    return _is_mark(code_at(data, at)) or code_at(data, _start(data, at - 1)) == _JOINER
 
 
 def _start(data: bytes, at: int) -> int:
@@ -130,14 +111,6 @@ def _is_mark(code: int) -> bool:
 
 def _within(code: int, ranges: tuple) -> bool:
     return any(ranges[index] <= code <= ranges[index + 1] for index in range(0, len(ranges), 2))
-
-
-def _flags_before(data: bytes, at: int) -> int:
-    count = 0
-    while at >= 4 and data[at - 4 : at - 1] == _FLAG and data[at - 1] >= 0xA6:
-        at -= 4
-        count += 1
-    return count
 
 
 # --- messages

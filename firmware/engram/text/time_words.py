@@ -10,7 +10,7 @@ meaning; "," leads to the next value.
     days                                 of the week, on which something repeats: bit 0 is Monday
     day, coming                          days back, days to come
     night, weekend, week, month, year    the last night; how many weeks, months or years back
-    last                                 1 if the weekday behind it is not today
+    last                                 before a week, month, year or number of days; 1 if it is not the current one
     weekday, short_weekday               Monday is 0; the short form is read in commands only
     named_month, other_month             January is 1; a short other name needs a number beside it,
                                          so that Marco and Mars are no months
@@ -26,20 +26,15 @@ from engram.compat import const
 from engram.text.lexicon import Lexicon
 
 ENGLISH = """\
-in in; at at; every every|each; ago ago; last:1 last; last past|this|previous; of of;
+in in; at at; every every|each; ago ago; last:1 last|past|previous; last this; of of;
 before since|during|early|late; days:127 daily|every day|each day;
 days:31 weekdays|workdays|every weekday|on weekdays; days:96 weekends|every weekend|on weekends;
-unit:1 min|mins|minute|minutes; unit:60 h|hr|hour|hours; unit:1440 day|days;
-unit:10080 week|weeks; unit:43200 month|months; unit:525600 year|years; day today|tonight;
-day:1 yesterday; day:2 day before yesterday; coming:1 tomorrow; coming:2 day after tomorrow;
+unit:1 min|mins|minute|minutes; unit:60 h|hr|hour|hours; unit:1440 day|days; unit:10080 week|weeks;
+unit:43200 month|months; unit:525600 year|years; day today|tonight; day:1 yesterday;
+day:2 day before yesterday; coming:1 tomorrow; coming:2 day after tomorrow;
 night last night|past night|previous night|this night;
 day this morning|this afternoon|this evening; weekend this weekend;
-weekend:1 last weekend|past weekend|previous weekend; week this week|this weeks;
-week:1 last week|past week|previous week|last weeks|past weeks|previous weeks;
-month this month|this months;
-month:1 last month|past month|previous month|last months|past months|previous months;
-year this year|this years;
-year:1 last year|past year|previous year|last years|past years|previous years;
+weekend:1 last weekend|past weekend|previous weekend;
 refused am|pm|o'clock|s|sec|secs|second|seconds;
 number:1 one,two,three,four,five,six,seven,eight,nine,ten,eleven,twelve;
 some some|few|several|many|couple of;
@@ -61,14 +56,13 @@ weekday 星期一|周一|週一|礼拜一,星期二|周二|週二|礼拜二,星�
 礼拜四,星期五|周五|週五|礼拜五,星期六|周六|週六|礼拜六,星期日|星期天|周日|周天|週日|礼拜日|礼拜天"""
 
 GERMAN = """\
-in in; at um; every alle|jede; ago_before vor; last:1 letzten|letzter|letzte;
+in in; at um; every alle|jede; ago_before vor;
+last:1 letzten|letzter|letzte|letztem|letztes|vorige; last diese|dieser|diesen|diesem|dieses;
 before im|seit|ende|anfang; days:127 täglich|jeden tag; days:31 werktags; days:96 am wochenende;
 unit:1 minute|minuten; unit:60 std|stunde|stunden; unit:1440 tag|tage|tagen;
-unit:10080 woche|wochen; unit:43200 monat|monate|monaten; unit:525600 jahr|jahre|jahren;
-day heute; day:1 gestern; day:2 vorgestern; coming:1 morgen; coming:2 übermorgen;
-week diese woche|dieser woche; week:1 letzte woche|letzter woche|vorige woche;
-month diesen monat|diesem monat; month:1 letzten monat|letztem monat;
-year dieses jahr|diesem jahr; year:1 letztes jahr|letztem jahr; refused uhr|sekunde|sekunden;
+unit:10080 woche|wochen; unit:43200 monat|monate|monaten; unit:525600 jahr|jahre|jahren; day heute;
+day:1 gestern; day:2 vorgestern; coming:1 morgen; coming:2 übermorgen;
+refused uhr|sekunde|sekunden;
 weekday montag,dienstag,mittwoch,donnerstag,freitag,samstag|sonnabend,sonntag;
 other_month:1 januar|jänner,februar,märz,april,mai,juni,juli,august,september,oktober,november,\
 dezember"""
@@ -92,7 +86,8 @@ day aujourd'hui; day:1 hier soir|hier matin|hier après-midi; day:2 avant-hier; 
 coming:2 après-demain; week cette semaine; week:1 semaine dernière; month ce mois;
 month:1 mois dernier; year cette année; year:1 année dernière|an dernier;
 weekday lundi,mardi,mercredi,jeudi,vendredi,samedi,dimanche; nothing mardi gras;
-other_month:1 janvier,février,mars,avril,mai,juin,juillet,août,septembre,octobre,novembre,décembre"""
+other_month:1 janvier,février,mars,avril,mai,juin,juillet,août,septembre,octobre,novembre,\
+décembre"""
 
 JAPANESE = """\
 after 後|あと; every_behind ごと|おき; ago 前; days:127 毎日; days:31 平日; days:96 週末;
@@ -103,11 +98,11 @@ year:2 一昨年|おととし;
 weekday 月曜日|月曜,火曜日|火曜,水曜日|水曜,木曜日|木曜,金曜日|金曜,土曜日|土曜,日曜日|日曜"""
 
 KOREAN = """\
-after 후|뒤; every_behind 마다; ago 전; last:1 지난|최근; days:127 매일; days:31 평일;
+after 후|뒤; every_behind 마다; ago 전; last:1 지난|최근; last 이번; days:127 매일; days:31 평일;
 days:96 주말; unit:1 분; unit:60 시간; unit:1440 일; unit:10080 주|주일; unit:43200 개월|달;
 unit:525600 년; day 오늘; day:1 어제; day:2 그제|그저께|엊그제; coming:1 내일; coming:2 모레;
-week 이번 주; week:1 지난주; month 이번 달; month:1 지난달; year 올해; year:1 작년|지난해;
-year:2 재작년; weekday 월요일,화요일,수요일,목요일,금요일,토요일,일요일"""
+year 올해; year:1 작년|지난해; year:2 재작년;
+weekday 월요일,화요일,수요일,목요일,금요일,토요일,일요일"""
 
 PORTUGUESE = """\
 in em; at às; every a cada; ago_before há; last:1 últimos|últimas;
@@ -119,14 +114,13 @@ other_month:1 janeiro,fevereiro,março,abril,maio,junho,julho,agosto,setembro,ou
 dezembro"""
 
 RUSSIAN = """\
-in через; at в; every каждые|каждый|каждую; ago назад; last:1 последние|последних; before с;
+in через; at в; every каждые|каждый|каждую; ago назад; before с;
+last:1 последние|последних|прошлая|прошлую|прошлой|прошлый|прошлом; last эта|эту|этой|этот|этом;
 days:127 ежедневно|каждый день; days:31 по будням; days:96 по выходным;
 unit:1 мин|минута|минуту|минуты|минут; unit:60 ч|час|часа|часов; unit:1440 день|дня|дней;
-unit:10080 неделя|неделю|недели|недель; unit:43200 месяц|месяца|месяцев; unit:525600 год|года|лет;
-day сегодня; day:1 вчера; day:2 позавчера; coming:1 завтра; coming:2 послезавтра;
-week на этой неделе|эта неделя|эту неделю; week:1 на прошлой неделе|прошлая неделя|прошлую неделю;
-month в этом месяце|этот месяц; month:1 в прошлом месяце|прошлый месяц; year в этом году|этот год;
-year:1 в прошлом году|прошлый год;
+unit:10080 неделя|неделю|недели|недель|неделе; unit:43200 месяц|месяца|месяцев|месяце;
+unit:525600 год|года|году|лет; day сегодня; day:1 вчера; day:2 позавчера; coming:1 завтра;
+coming:2 послезавтра;
 weekday понедельник,вторник,среда|среду,четверг,пятница|пятницу,суббота|субботу,воскресенье;
 short_weekday пн,вт,ср,чт,пт,сб,вс;
 other_month:1 январь|января|январе,февраль|февраля|феврале,март|марта|марте,апрель|апреля|апреле,\
@@ -134,11 +128,11 @@ other_month:1 январь|января|январе,февраль|феврал
 октябрь|октября|октябре,ноябрь|ноября|ноябре,декабрь|декабря|декабре"""
 
 ARABIC = """\
-in بعد; at الساعة; every كل; ago_before قبل; last:1 آخر; days:127 يوميا|كل يوم;
-unit:1 دقيقة|دقائق; unit:60 ساعة|ساعات; unit:1440 يوم|أيام; unit:10080 أسبوع|أسابيع;
-unit:43200 شهر|أشهر; unit:525600 سنة|سنوات; day اليوم; day:1 أمس|البارحة; day:2 أول أمس;
-coming:1 غدا; coming:2 بعد غد; week هذا الأسبوع; week:1 الأسبوع الماضي; month هذا الشهر;
-month:1 الشهر الماضي; year هذا العام|هذه السنة; year:1 العام الماضي|السنة الماضية;
+in بعد; at الساعة; every كل; ago_before قبل; last:1 آخر; days:127 يوميا|كل يوم; unit:1 دقيقة|دقائق;
+unit:60 ساعة|ساعات; unit:1440 يوم|أيام; unit:10080 أسبوع|أسابيع; unit:43200 شهر|أشهر;
+unit:525600 سنة|سنوات; day اليوم; day:1 أمس|البارحة; day:2 أول أمس; coming:1 غدا; coming:2 بعد غد;
+week هذا الأسبوع; week:1 الأسبوع الماضي; month هذا الشهر; month:1 الشهر الماضي;
+year هذا العام|هذه السنة; year:1 العام الماضي|السنة الماضية;
 weekday الاثنين,الثلاثاء,الأربعاء,الخميس,الجمعة,السبت,الأحد;
 other_month:1 يناير,فبراير,مارس,أبريل,مايو,يونيو,يوليو,أغسطس,سبتمبر,أكتوبر,نوفمبر,ديسمبر"""
 

@@ -145,6 +145,7 @@ _DAY_MINUTES = const(1440)
 _YEAR_MINUTES = const(525600)
 _ANY_DAY = const(20000)
 _PERIODS = const(("day", "night", "weekend", "week", "month", "year"))
+_PERIOD_OF = {10080: "week", 43200: "month", 525600: "year"}  # by the minutes of a unit
 _SOME = const(3)  # some days ago: one to five
 _NOT_BEFORE_WEEKDAY = "下每个個一两几".encode()
 _YEAR_SIGNS = ("年".encode(), "년".encode())
@@ -213,8 +214,11 @@ def _relative(words: list, at: int, today: int):
 
 
 def _latest_days(words: list, at: int, behind: int, is_last: int, today: int):
-    """Return the days of "Tuesday", "last Tuesday" or "last 3 days" in the form of _relative()."""
+    """Return the days of "Tuesday", "last Tuesday", "last week" or "last 3 days" in the form of _relative()."""
     kind, value, end = LEXICON.longest(words, behind)
+    if value in _PERIOD_OF:
+        first, last = _period(_PERIOD_OF[value], is_last, today)
+        return first, last, end
     if kind != "weekday":
         count, minutes, end = length_at(words, behind)
         days = count * (minutes // _DAY_MINUTES)
