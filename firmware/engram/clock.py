@@ -124,25 +124,24 @@ class Timeout:
     """A restartable timeout, over before its first start."""
 
     def __init__(self):
-        self._until = 0
-        self._is_over = True
+        self._until = None
 
     def begin(self, milliseconds: int) -> None:
         self._until = ticks_add(ticks_ms(), milliseconds)
-        self._is_over = False
 
     def end(self) -> None:
-        self._is_over = True
+        self._until = None
 
     @property
     def left_ms(self) -> int:
-        return 0 if self.is_over else ticks_diff(self._until, ticks_ms())
+        left = 0 if self._until is None else ticks_diff(self._until, ticks_ms())
+        if left <= 0:
+            self._until = None  # for good: the counter of ticks wraps after some days
+        return max(0, left)
 
     @property
     def is_over(self) -> bool:
-        # Kept, since the counter of ticks wraps after some days.
-        self._is_over = self._is_over or ticks_diff(self._until, ticks_ms()) <= 0
-        return self._is_over
+        return not self.left_ms
 
 
 def civil(days: int) -> tuple:
@@ -210,13 +209,16 @@ class Zone:
     def __init__(self, rule: str):
         self.rule = rule
         names, *dates = rule.encode().split(b",")
-        name, offset, daylight_name, daylight_offset = _split_names(names)
+        name, offset, names = _split_name(names)
+        daylight_name, daylight_offset, rest = _split_name(names)
+        is_whole = len(name) > 2 and (len(daylight_name) > 2 or not names) and not rest
         self.standard = _minutes_east(offset)
         self._daylight = _minutes_east(daylight_offset) if daylight_offset else self.standard + 60
         self._dates = [_read_date(date) for date in dates]
         # "UTC+1" is a valid rule, but west of Greenwich, which nobody means by it.
         is_mistaken = self.standard and name in (b"UTC", b"GMT")
-        if is_mistaken or abs(self.standard) > _MOST_STANDARD or len(dates) != (2 if daylight_name else 0):
+        is_whole = is_whole and len(dates) == (2 if daylight_name else 0)
+        if not is_whole or is_mistaken or abs(self.standard) > _MOST_STANDARD:
             raise ValueError(rule)
         self._span = (0, 0, 0)  # the latest one; replaced as a whole, so that threads may share a zone
 
@@ -267,24 +269,17 @@ def _local_time(date: tuple, year: int) -> int:
     return day * _DAY + seconds
 
 
-def _split_names(data: bytes) -> list:
-    """Return name and offset of standard time, and of daylight saving time."""
-    found = []
-    for _ in range(2):
-        if data[:1] == b"<":
-            name, _, data = data[1:].partition(b">")
-        else:
-            name, data = _split_run(data, _LETTERS)
-        offset, data = _split_run(data, _OFFSET)
-        found += [name, offset]
-        if len(name) < 3 and (name or len(found) == 2):
-            raise ValueError
-    if data:
-        raise ValueError
-    return found
+def _split_name(data: bytes) -> tuple:
+    """Return (name, offset, rest) of what begins with the name of a time, such as CET-1CEST or <-03>3."""
+    if data[:1] == b"<":
+        name, _, data = data[1:].partition(b">")
+    else:
+        name, data = _split_run(data, _LETTERS)
+    return (name,) + _split_run(data, _OFFSET)
 
 
 def _split_run(data: bytes, allowed: bytes) -> tuple:
+    """Return (the allowed bytes at the beginning, the rest)."""
     rest = data.lstrip(allowed)
     return data[: len(data) - len(rest)], rest
 

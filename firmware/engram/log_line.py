@@ -13,7 +13,7 @@ from binascii import crc32
 from engram import files
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.strict_json import dumps_open, loads
+from engram.text.strict_json import dumps_fields, loads
 from engram.text.utf8 import is_valid
 
 # The longest line in bytes, newline included. It bounds the buffer that reading a log takes.
@@ -30,7 +30,7 @@ _CHECK_SIZE = const(19)  # all three
 
 def encode(fields) -> bytes:
     """Return the line of (key, value) pairs; None values are left out."""
-    data = dumps_open(_present(fields)).encode()
+    data = dumps_fields(_present(fields)).encode()[:-1]  # a check follows before the closing brace
     size = len(data) + _CHECK_SIZE
     if size > MAX_LINE:
         raise ArgumentError("fields", "make a line of %d bytes, %d fit; store less text" % (size, MAX_LINE))

@@ -58,12 +58,7 @@ def dumps(value) -> str:
 
 def dumps_fields(pairs) -> str:
     """Return a JSON object of ordered (key, value) pairs."""
-    return dumps_open(pairs) + "}"
-
-
-def dumps_open(pairs) -> str:
-    """Return dumps_fields() without the closing brace, for a check behind it."""
-    return _checked("{" + _members(pairs, 1))
+    return _checked("{" + _members(pairs, 1) + "}")
 
 
 def _checked(text: str) -> str:
