@@ -5,7 +5,6 @@ message has all data of the second, so a restart can resume.
 """
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,12 +26,10 @@ from engram_host.companion.memories.commands import (
     ChangeId,
     MemoryChange,
     MemoryEdit,
-    compare_with_copy,
     describe_change,
     entries_to_undo,
     is_newest_undoable,
     is_overtaken,
-    is_pin_overtaken,
     parse_id,
     standing_changes,
 )
@@ -102,7 +99,8 @@ class MemoryChanges(BackgroundPart):
             entries = entries_to_undo(changes, wanted) if wanted else []
             if not wanted or not entries:
                 raise MemoryNotChangeable(id.entry, "not_undoable")
-            await self._check_is_newest(device, wanted)
+            if await self._is_overtaken(device, wanted):
+                raise MemoryNotChangeable(id.entry, "overtaken")
             made = [await self._undo_once(device, entry, id.key, key, said) for entry in entries]
         return made[-1]
 
@@ -128,12 +126,11 @@ class MemoryChanges(BackgroundPart):
                 raise MemoryNotChangeable(entry, "newest_not_undoable")
             return await self.undo_entry(device, entry, key)
 
-    async def _check_is_newest(self, device: str, change: MemoryChange) -> None:
-        with contextlib.suppress(UnknownEntry):  # a forgotten memory returns
-            found = await self._browser.detail(device, change.entry)
-            is_pin = change.kind in ("pin", "unpin")
-            if is_pin_overtaken(change, found.versions) if is_pin else is_overtaken(change, found.entry.line):
-                raise MemoryNotChangeable(change.entry, "overtaken")
+    async def _is_overtaken(self, device: str, change: MemoryChange) -> bool:
+        try:
+            return is_overtaken(change, (await self._browser.detail(device, change.entry)).versions)
+        except UnknownEntry:
+            return False  # a forgotten memory returns
 
     async def merge(
         self, device: str, entry: str, was: int, other: str, other_was: int, edit: MemoryEdit, key: str
@@ -172,22 +169,19 @@ class MemoryChanges(BackgroundPart):
         )
 
     async def _compared(self, device: str, changes: Sequence[MemoryChange]) -> list[MemoryChange]:
-        ended = {change.entry for change in changes if change.state in ("done", "conflict")}
-        entries = await self._browser.entries(device, ended) if ended else {}
-        lines = {id: entry.line for id, entry in entries.items()}
-        compared = [compare_with_copy(change, lines.get(change.entry)) for change in changes]
+        """Update changes from the newest lines of their memories, as far as the copy has them."""
+        edited = [each for each in changes if each.kind in ("edit", "merge") and each.state in ("done", "conflict")]
+        entries = await self._browser.entries(device, {each.entry for each in edited}) if edited else {}
+        lines = {id: entry.line["seq"] for id, entry in entries.items()}
+        behind = {each.id for each in edited if lines.get(each.entry) == each.was}
         return [
-            replace(change, is_undoable=False) if await self._is_pin_overtaken(device, change) else change
-            for change in compared
+            replace(
+                each,
+                is_behind=each.id in behind,
+                is_undoable=each.is_undoable and not await self._is_overtaken(device, each),
+            )
+            for each in changes
         ]
-
-    async def _is_pin_overtaken(self, device: str, change: MemoryChange) -> bool:
-        if not change.is_undoable or change.kind not in ("pin", "unpin"):
-            return False
-        try:
-            return is_pin_overtaken(change, (await self._browser.detail(device, change.entry)).versions)
-        except UnknownEntry:
-            return False
 
     async def _changes_of(self, device: str, entries: set[str]) -> list[MemoryChange]:
         found = await self._conversations.list_messages(device, MOST_LISTED, room=commands.ROOM)

@@ -6,7 +6,7 @@ changes nothing and reports that.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from engram.memory import ALL, access
@@ -223,28 +223,16 @@ def entries_to_undo(changes: Sequence[MemoryChange], change: MemoryChange) -> li
     return [part.entry for part in parts] if are_latest else []
 
 
-def is_overtaken(change: MemoryChange, line: dict[str, Any]) -> bool:
-    is_later = change.kind in ("edit", "merge") and line["seq"] > change.was > 0
-    return is_later and line.get("was") != change.was
-
-
-def is_pin_overtaken(change: MemoryChange, versions: Sequence[dict[str, Any]]) -> bool:
+def is_overtaken(change: MemoryChange, versions: Sequence[dict[str, Any]]) -> bool:
+    """True if a change's memory, with these versions, newest first, has a later change."""
     newest, before = versions[0], versions[1] if len(versions) > 1 else {}
-    if (newest.get("pinned") is True) != (change.kind == "pin"):
-        return False
-    return any(newest.get(name) != before.get(name) for name in _CONTENT)
+    if change.kind in ("edit", "merge"):
+        return newest["seq"] > change.was > 0 and newest.get("was") != change.was
+    is_its = (newest.get("pinned") is True) == (change.kind == "pin")
+    return change.kind in ("pin", "unpin") and is_its and any(newest.get(key) != before.get(key) for key in _CONTENT)
 
 
 _CONTENT = ("content", "tags", "keywords", "type", "importance", "scope", "expires", "turns", "notes")
-
-
-def compare_with_copy(change: MemoryChange, line: dict[str, Any] | None) -> MemoryChange:
-    """Return a change updated from its memory's newest line, None if the copy has none."""
-    if line is None or change.state not in ("done", "conflict"):
-        return change
-    is_behind = change.kind in ("edit", "merge") and line["seq"] == change.was
-    is_undoable = change.is_undoable and not is_overtaken(change, line)
-    return replace(change, is_behind=is_behind, is_undoable=is_undoable)
 
 
 def is_newest_undoable(entry: ReadEntry, changes: Sequence[MemoryChange]) -> bool:
