@@ -5,7 +5,7 @@ overlap by some lines.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engram import text as board
@@ -235,12 +235,16 @@ class Snippet:
 
 
 def snippet(passage: str, query: str, most: int) -> Snippet:
-    """Return at most `most` characters around the query's words, or the beginning without any."""
-    lines = passage.split("\n")
-    terms = frozenset(query_terms(query, _MOST_TERMS))
-    found = [_found(line, terms) for line in lines]
-    first, last = _window(lines, found, most)
-    best = max(range(first, last), key=lambda at: (len(found[at]), bool(lines[at].strip()), -at))
+    """Return at most `most` characters around the line with most of the query's words, or the beginning without any."""
+    lines, terms, _, best = _best_line(passage, query)
+    first, last = best, best + 1
+    size = len(lines[best])
+    while last < len(lines) and size + 1 + len(lines[last]) <= most:
+        size += 1 + len(lines[last])
+        last += 1
+    while first > 0 and size + 1 + len(lines[first - 1]) <= most:
+        first -= 1
+        size += 1 + len(lines[first])
     whole = "\n".join(lines[first:last])
     if len(whole) > most:
         whole = _cut_around_hit(whole, terms, most)
@@ -249,43 +253,20 @@ def snippet(passage: str, query: str, most: int) -> Snippet:
 
 def found_line(passage: str, query: str, most: int) -> str:
     """Return the line with most words of the query, at most `most` characters; "" without any."""
+    lines, terms, words, best = _best_line(passage, query)
+    line = lines[best].strip()
+    if not words or len(line) <= most:
+        return line if words else ""
+    return _cut_around_hit(line, terms, most)
+
+
+def _best_line(passage: str, query: str) -> tuple[list[str], frozenset[str], int, int]:
+    """Return the lines, the query's terms, and the most of these in a line with its place."""
     terms = frozenset(query_terms(query, _MOST_TERMS))
     lines = passage.split("\n")
-    found = [_found(line, terms) for line in lines]
-    best = max(range(len(lines)), key=lambda at: (len(found[at]), -at))
-    if not found[best]:
-        return ""
-    line = lines[best].strip()
-    return line if len(line) <= most else _cut_around_hit(line, terms, most)
-
-
-def _found(line: str, terms: frozenset[str]) -> frozenset[str]:
-    return terms.intersection(board.index_terms(line)) if terms else terms
-
-
-def _window(lines: Sequence[str], found: Sequence[frozenset[str]], most: int) -> tuple[int, int]:
-    best, best_words = (0, 1), -1
-    for first in range(len(lines)):
-        if found[first] or not first:
-            end = _fill(lines, first, most)
-            words = len(frozenset().union(*found[first:end]))
-            if words > best_words:
-                best, best_words = (first, end), words
-    first, end = best
-    # The rest of the room shows earlier lines.
-    size = sum(len(line) + 1 for line in lines[first:end])
-    while first > 0 and size + len(lines[first - 1]) + 1 <= most:
-        first -= 1
-        size += len(lines[first]) + 1
-    return first, end
-
-
-def _fill(lines: Sequence[str], first: int, most: int) -> int:
-    size, end = len(lines[first]), first + 1
-    while end < len(lines) and size + 1 + len(lines[end]) <= most:
-        size += 1 + len(lines[end])
-        end += 1
-    return end
+    counts = [len(terms.intersection(board.index_terms(line))) if terms else 0 for line in lines]
+    best = max(range(len(lines)), key=lambda at: (counts[at], bool(lines[at].strip()), -at))
+    return lines, terms, counts[best], best
 
 
 def _cut_around_hit(line: str, terms: frozenset[str], most: int) -> str:
