@@ -56,11 +56,8 @@ MOST_WAITING = 512
 MOST_AT_ONCE = 128
 """Batches per transaction; bounds its time."""
 
-MOST_GREETED = 2048
-"""Hellos that wait for the database, at most; bounds the memory."""
-
-GREETED_SECONDS = 3.5
-"""Longest wait of a hello in seconds; a board waits four for the answer."""
+MOST_GREETED = 512
+"""Hellos that wait for the database, at most: a board waits four seconds for the answer, and then says hello again."""
 
 BUSY_SECONDS = (2, 8)
 """Retry times in seconds of a busy companion; random, so that boards do not return together."""
@@ -73,47 +70,6 @@ LONGEST_PAUSE = 1.0
 _FAULT = "the companion has a fault and could not take the lines: see what it logged."
 _BROKEN_OFF = "the companion was interrupted before the lines were on disk."
 _TOLD_LONGEST = 1000
-
-
-FIRST_GUESS = 0.002
-"""Seconds that a hello takes, until the first ones are measured."""
-
-_SHARE = 0.1
-"""Weight of the newest hello in their mean."""
-
-
-class Admission:
-    """A queue whose members all get their turn in time; those that would wait too long are refused at once.
-
-    After an outage all boards return together, and each repeats a message without a timely answer: otherwise all would wait
-    too long, and every answer would be late.
-    """
-
-    def __init__(self, seconds: float, most: int, clock: Callable[[], float] = time.monotonic):
-        """At most `most` wait, and none longer than about `seconds`."""
-        self._seconds = seconds
-        self._most = most
-        self._clock = clock
-        self._each = FIRST_GUESS
-        self._waiting = 0
-        self._last = 0.0
-
-    def enter(self) -> bool:
-        """Return True if one more may wait; leave() has to follow then."""
-        now = self._clock()
-        if not self._waiting:
-            self._last = now
-        is_stuck = now - self._last > self._seconds
-        if is_stuck or self._waiting >= self._most or self._waiting * self._each > self._seconds:
-            return False
-        self._waiting += 1
-        return True
-
-    def leave(self) -> None:
-        now = self._clock()
-        self._each += _SHARE * (now - self._last - self._each)
-        self._last = now
-        self._waiting -= 1
 
 
 class _Busy(Refused):
@@ -160,7 +116,7 @@ class Replication:
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._supervisor = supervisor
         self._writer: BackgroundTask | None = None
-        self._greetings = Admission(GREETED_SECONDS, MOST_GREETED)
+        self._greeting = 0
         self.lines = 0
         self.refused = 0
 
@@ -253,12 +209,13 @@ class Replication:
         check_states(head)
         logs: dict[LogName, LogState] = {name: LogState(*head[name]) for name in LOGS}
         hello = Hello(device, sender, head["zone"], logs, head["relied"], head["rule"])
-        if not self._greetings.enter():
+        if self._greeting >= MOST_GREETED:
             raise _Busy
+        self._greeting += 1
         try:
             welcome = await asyncio.to_thread(self._replication.greet, hello, int(self._clock()), self._quota)
         finally:
-            self._greetings.leave()
+            self._greeting -= 1
         for sentence in welcome.events:
             _log.warning("%s: %s", device, sentence)
         return answer_to(
