@@ -1,6 +1,5 @@
 """The companion's store: tables on SQLite or PostgreSQL, with the same statements."""
 
-import logging
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
@@ -49,9 +48,9 @@ class CompanionStore:
         self.values = ValueTable(database)
         self.vectors = VectorTable(database)
 
-    def open(self) -> list[str]:
+    def open(self) -> None:
         self.database.connect()
-        return self.database.migrate()
+        self.database.make_tables()
 
     def close(self) -> None:
         self.database.close()
@@ -59,22 +58,17 @@ class CompanionStore:
 
 def open_store(url: str) -> CompanionStore:
     store = choose_store(url)
-    for sentence in store.open():
-        logging.getLogger(__name__).info(sentence)
+    store.open()
     return store
 
 
 def choose_store(url: str) -> CompanionStore:
-    return CompanionStore(_database(url))
-
-
-def _database(url: str) -> Database:
     if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
         from engram_host.companion.store.sqlite import SqliteDatabase
 
-        return SqliteDatabase(unquote(url.removeprefix(_SQLITE)))
+        return CompanionStore(SqliteDatabase(unquote(url.removeprefix(_SQLITE))))
     if url.startswith(_POSTGRES):
         from engram_host.companion.store.postgres import PostgresDatabase
 
-        return PostgresDatabase(url)
+        return CompanionStore(PostgresDatabase(url))
     raise SettingError("store.url", "has to be sqlite:///PATH or postgresql://USER@HOST/DATABASE.")
