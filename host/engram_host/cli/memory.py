@@ -247,7 +247,7 @@ def evaluate(
     context: Context,
     sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
     engine: Annotated[
-        str, typer.Option(help="what searches: board, companion, recipe, or a variant such as companion-words")
+        str, typer.Option(help="what searches: board, companion, or a variant such as companion-words")
     ] = "companion",
     out: Annotated[Path, typer.Option(help="output folder for the results and figures.json")] = Path("build/eval"),
     foreign: Annotated[

@@ -19,10 +19,9 @@ Turns are packed by rank; those that exceed the remaining budget are skipped. A 
 turn in a prompt: "[2023-05-08] Speaker: text (caption)".
 
 An engine gets a conversation, a maximum of turns and an empty folder, and returns a Ranking per question. For the
-engines `board`, `companion` (with variants such as companion-words) and `recipe` see engines.py.
+engines `board` and `companion` (with variants such as companion-words) see engines.py.
 """
 
-import argparse
 import json
 import math
 import sys
@@ -36,7 +35,7 @@ from pathlib import Path
 from engram_host.boards.errors import BoardError
 from engram_host.companion.errors import CompanionError
 from engram_host.evaluation import engines
-from engram_host.evaluation.engines import BoardEngine, Ranking, own_board
+from engram_host.evaluation.engines import Ranking, own_board
 from engram_host.evaluation.sets import (
     FALSE_PREMISE,
     Conversation,
@@ -158,9 +157,7 @@ def _mean(values: list[float]) -> float:
 Rank = Callable[[Conversation, int, Path], list[Ranking]]
 """Engine: (conversation, limit, empty folder) to a Ranking per question."""
 
-MakeBoard = Callable[[Path], BoardEngine]
-
-ENGINES = ("board", "recipe", *engines.VARIANTS)
+ENGINES = ("board", *engines.VARIANTS)
 
 FAILURES = (EvaluationFailed, CompanionError, BoardError, OSError)
 
@@ -170,24 +167,18 @@ LIMIT = 50
 AT_ONCE = 2
 
 
-def evaluate(engine: str, sets: Path, out: Path, make_board: MakeBoard = own_board, foreign: int = 0) -> dict:
+def evaluate(engine: str, sets: Path, out: Path, foreign: int = 0) -> dict:
     """Write figures to `out` and return them, with `foreign` questions of others; raises FAILURES."""
     conversations = with_foreign(load_conversations(sets, _report), foreign)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as work:
-        rank = _rank_of(engine, Path(work), make_board)
+        rank = own_board(Path(work)).rank if engine == "board" else engines.companion_ranker(engine)
         with ThreadPoolExecutor(AT_ONCE) as pool:
             all_answers = list(pool.map(lambda one: _ask(one, rank, out), conversations))
     answers = dict(zip([one.name for one in conversations], all_answers, strict=True))
     result = {"engine": engine, "ranked": LIMIT, **all_figures(answers)}
     (out / "figures.json").write_text(json.dumps(result, indent=1) + "\n", encoding="ascii")
     return result
-
-
-def _rank_of(engine: str, work: Path, make_board: MakeBoard) -> Rank:
-    if engine == "board":
-        return make_board(work).rank
-    return engines.rank_by_recipe if engine == "recipe" else engines.companion_ranker(engine)
 
 
 def _ask(conversation: Conversation, rank: Rank, out: Path) -> list[RankedAnswer]:
@@ -216,28 +207,6 @@ def print_table(result: dict) -> None:
     sys.stdout.write(f"{'':14}" + "".join(f"{name:>11}" for name in names) + "\n")
     for title, row in rows.items():
         sys.stdout.write(f"{title:14}" + "".join(f"{row[name]:>11}" for name in names) + "\n")
-
-
-def main(arguments: list[str], make_board: MakeBoard = own_board) -> int:
-    """Evaluate an engine; print a table and, on the last line, the figures as JSON."""
-    parser = argparse.ArgumentParser(description="Does a search find the turns that answer a question?")
-    parser.add_argument("--engine", choices=sorted(ENGINES), default="board")
-    parser.add_argument(
-        "sets", type=Path, metavar="SETS", help="a folder of folders with turns.jsonl and questions.jsonl"
-    )
-    parser.add_argument(
-        "--foreign", type=int, default=0, metavar="N", help="ask N questions of the other conversations too"
-    )
-    parser.add_argument("out", type=Path, metavar="OUT", help="where to write what was found, and the figures")
-    given = parser.parse_args(arguments)
-    try:
-        result = evaluate(given.engine, given.sets, given.out, make_board, given.foreign)
-    except FAILURES as error:
-        _report(f"eval: {error}")
-        return 1
-    print_table(result)
-    sys.stdout.write(json.dumps(result) + "\n")
-    return 0
 
 
 def _report(line: str) -> None:

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.search.bm25 import SESSION
-from engram_host.evaluation import engines, sets
+from engram_host.evaluation import sets
+from reference_ranker import reference_scores
 from search_store import SearchStore, asked, embed_all, engine_of, record, turn
 
 WORDS = ["tea", "green", "bike", "paint", "garden", "car", "shop", "blue", "sea"]
@@ -45,7 +46,7 @@ def stored(turns: list[sets.Turn]) -> SearchStore:
 @given(TURNS, QUERIES)
 def test_scores_are_those_of_the_reference(told: list[tuple[str, str, int, int, str]], query: str):
     turns = conversation(told)
-    expected = {turns[at].id: score for at, score in engines.Recipe(turns).scores(query).items()}
+    expected = reference_scores(turns, query)
     hits = engine_of(stored(turns)).search(asked(query, limit=50)).hits
     assert {hit.id for hit in hits} == set(expected)
     if hits:
