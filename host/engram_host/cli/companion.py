@@ -17,7 +17,7 @@ from engram_host.cli import output
 from engram_host.cli.access import note_command, opened_store
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
-from engram_host.companion.auth.tokens import operator_token, token_digest
+from engram_host.companion.auth.tokens import operator_token, token_digest, write_private
 from engram_host.companion.lockfile import running_addresses
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings_reader import has_password
@@ -92,17 +92,10 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
             typer.echo(json.dumps(addresses) if context.json else "\n".join(banner))
             sys.stdout.flush()
             if ready_file:
-                _write_ready(ready_file, addresses | {"page": await asyncio.to_thread(running.page_address)})
+                # For this user only: the page's address may sign in.
+                ready = addresses | {"page": await asyncio.to_thread(running.page_address)}
+                write_private(ready_file, json.dumps(ready).encode())
             await running.serve(stop)
-
-
-def _write_ready(path: Path, addresses: dict[str, str]) -> None:
-    """Write the addresses, readable by this user only: the page's may sign in."""
-    draft = path.with_suffix(".new")
-    draft.unlink(missing_ok=True)
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(json.dumps(addresses))
-    draft.replace(path)
 
 
 # --- asking one

@@ -1,6 +1,5 @@
 """Changes companion.toml without touching the rest, comments included."""
 
-import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.bridge_settings import BRIDGES_TABLE
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings_reader import FILE
@@ -44,15 +44,11 @@ def drop_bridge(home: Path, name: str) -> None:
 
 def _change(home: Path, change: Callable[[tomlkit.TOMLDocument], None]) -> None:
     path = home / FILE
-    draft = path.with_name(f"{FILE}.new")
     try:
         text, mode = (path.read_text(encoding="utf-8"), path.stat().st_mode & 0o777) if path.exists() else ("", 0o600)
         document = tomlkit.parse(text)
         change(document)
-        draft.unlink(missing_ok=True)
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "w", encoding="utf-8") as file:
-            file.write(tomlkit.dumps(document))
-        draft.replace(path)
+        write_private(path, tomlkit.dumps(document).encode(), mode)
     except (TOMLKitError, UnicodeDecodeError) as error:
         raise SettingError(str(path), f"is not valid TOML: {error}.") from None
     except OSError as error:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from engram_host.companion.auth.tokens import read_private
+from engram_host.companion.auth.tokens import read_private, write_private
 from engram_host.companion.errors import SettingError
 
 FOLDER = "secrets"
@@ -51,13 +51,9 @@ class SecretStore:
             _keyring_call("set_password", name, value)
             return
         path = self.path(name)
-        draft = path.with_name(f"{path.name}.new")
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            draft.unlink(missing_ok=True)
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                file.write(value + "\n")
-            draft.replace(path)
+            write_private(path, f"{value}\n".encode())
         except OSError as error:
             raise SettingError(str(path), f"cannot be written: {error.strerror}.") from None
 

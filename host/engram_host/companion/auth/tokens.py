@@ -76,6 +76,19 @@ def read_secret(path: Path) -> str:
     return secret
 
 
+def write_private(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write and sync a file for this user only, whole or not at all. Raise OSError."""
+    draft = path.with_name(f".new-{secrets.token_hex(8)}")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def read_private(path: Path, most: int = 4096) -> bytes:
     """Return the first bytes of a private file. Raise SettingError."""
     try:

@@ -7,14 +7,13 @@ imports/ID.cancel  request to cancel
 
 import contextlib
 import json
-import os
 import re
-import secrets
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import UnknownImport
 from engram_host.sentences import pack, unpack
 from engram_host.transfer.formats import Fields
@@ -165,10 +164,4 @@ class ImportFiles:
         (self._folder / f"{import_id}.cancel").unlink(missing_ok=True)
 
     def _write(self, name: str, content: str) -> None:
-        draft = self._folder / f"{name}.{secrets.token_hex(4)}"
-        try:
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                file.write(content)
-            draft.replace(self._folder / name)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_private(self._folder / name, content.encode())

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.media.files import FOLDER, MediaFiles, name_of, write_private
+from engram_host.companion.media.files import FOLDER, MediaFiles, name_of
 
 _NUMBER = re.compile(r"\.[0-9]{1,4}$")
 

@@ -9,10 +9,10 @@ import fcntl
 import hashlib
 import os
 import re
-import secrets
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import MediaRefused
 
 FOLDER = "media"
@@ -22,19 +22,6 @@ _NAME = re.compile(r"[0-9a-f]{64}")
 
 def name_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Write and sync a file for this user only, whole or not at all."""
-    draft = path.with_name(f".new-{secrets.token_hex(8)}")
-    try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
 
 
 class MediaFiles:
