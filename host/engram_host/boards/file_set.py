@@ -49,10 +49,6 @@ _HASH_DIGITS = 16
 _AT_ONCE = 4
 
 
-def short_hash(content: bytes) -> str:
-    return sha256(content).hexdigest()[:_HASH_DIGITS]
-
-
 def code_files(profile: BoardProfile) -> Files:
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
@@ -62,22 +58,16 @@ def code_files(profile: BoardProfile) -> Files:
 
 
 def module_pack(modules: Files) -> bytes:
-    return _pack({path: _compress(content) for path, content in modules.items()})
-
-
-def _compress(module: bytes) -> bytes:
-    squeezed = compressobj(9, DEFLATED, -_WINDOW_BITS)
-    return squeezed.compress(module) + squeezed.flush()
-
-
-def _pack(modules: Files) -> bytes:
-    lines, at = [], 0
-    for path, content in modules.items():
+    lines, contents, at = [], [], 0
+    for path, module in modules.items():
+        squeezed = compressobj(9, DEFLATED, -_WINDOW_BITS)
+        content = squeezed.compress(module) + squeezed.flush()
+        contents.append(content)
         lines.append(f"{path} {at} {len(content)} {crc32(content):08x}\n")
         at += len(content)
     index = "".join(lines).encode("ascii")
     head = f"engram-pack 3 {len(index)} {crc32(index):08x}\n".encode("ascii")
-    return b"".join((head, index, *modules.values()))
+    return b"".join((head, index, *contents))
 
 
 def parse_code_json(code_json: bytes) -> dict[str, Any]:
@@ -91,11 +81,8 @@ def parse_code_json(code_json: bytes) -> dict[str, Any]:
 
 def seed_files(board: BoardProfile, given: Settings) -> Files:
     """Return the files of a new board beside its code; raises BadRequest for a wrong setting."""
-    from engram.memory.texts.profile import TEMPLATES
-
-    files = {"config.json": config_json(board.settings, given)}
+    files = {"config.json": config_json(board.settings, given), **_templates()}
     check_hardware(board, files["config.json"])
-    files.update({f"profile/{name}": text.encode() for name, text in TEMPLATES.items()})
     if certificates := root_certificates.root_bundle():
         files["roots.pem"] = certificates.encode("ascii")
     return files
@@ -173,7 +160,7 @@ def _code_json(files: Files, profile: BoardProfile) -> bytes:
         "micropython": ".".join(str(number) for number in MPY_VERSION),
         "board": profile.name,
         "forbidden_pins": list(profile.forbidden_pins),
-        "files": {path: short_hash(content) for path, content in sorted(files.items())},
+        "files": {path: sha256(content).hexdigest()[:_HASH_DIGITS] for path, content in sorted(files.items())},
     }
     return (json.dumps(fields, indent=0) + "\n").encode("ascii")
 

@@ -140,9 +140,8 @@ def list_tokens(context: Context) -> None:
     with opened_store(context.home) as (store, _):
         found = store.tokens.operator_tokens()
     if context.json:
-        fields = [{"name": each.name, "read_only": each.is_read_only, "made": each.made} for each in found]
-        ends = [{"ends": each.ends or None} for each in found]
-        typer.echo(json.dumps([one | two for one, two in zip(fields, ends, strict=True)]))
+        rows = [(each.name, each.is_read_only, each.made, each.ends or None) for each in found]
+        output.print_json([dict(zip(("name", "read_only", "made", "ends"), row, strict=True)) for row in rows])
         return
     rows = [(each.name, f"made {format_day(each.made)}", _status(each)) for each in found]
     output.print_table(

@@ -1,7 +1,7 @@
 """`engram board`: the board targets of the Makefile, and the erasure of a board; `engram run`: a simulated board."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -295,11 +295,5 @@ def run(
     except board.NoMicroPython as problem:
         raise NotInstalled(str(problem)) from None
     given = simulator.read_environment()
-    options = simulator.SimulatorOptions(
-        home=home.expanduser().absolute(),
-        llm=given.llm,
-        companion=companion or given.companion,
-        telegram=given.telegram,
-        prompt=prompt or given.prompt,
-    )
-    raise typer.Exit(simulator.run_board(options))
+    wanted = {"companion": companion or given.companion, "prompt": prompt or given.prompt}
+    raise typer.Exit(simulator.run_board(replace(given, home=home.expanduser().absolute(), **wanted)))

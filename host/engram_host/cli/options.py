@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate, ParamSpec
 
 import typer
 
-from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
+from engram_host.cli import API_VARIABLE
 from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE
 
 if TYPE_CHECKING:
@@ -32,11 +32,11 @@ class Context:
     port: str
     """Serial port of the board, "" for the only one."""
 
-    def open_companion(self, seconds: float = ANSWER_SECONDS) -> "ApiClient":
-        """Open the companion; an answer may take `seconds`. Raises CommandError."""
+    def open_companion(self) -> "ApiClient":
+        """Open the companion. Raises CommandError."""
         from engram_host.cli.api_client import ApiClient  # httpx takes long to load
 
-        return ApiClient(self.url, self.home, seconds)
+        return ApiClient(self.url, self.home)
 
 
 def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Context:

@@ -195,7 +195,7 @@ class CompanionApp:
         self.people = PeopleService(
             store.people,
             admission_rules(settings.people, settings.bridges),
-            on_request=self.alerts.note_request,
+            on_request=lambda request: self.alerts.wake(),
             on_owed=self.conversations.wake_pushes,
         )
         self.door = self._make_door() if settings.chat.mqtt else None

@@ -54,14 +54,10 @@ class BoardsCompanion:
         return f"A companion runs beside the board: {page} is its page, {http}/docs describes its API.{broker}{how}"
 
 
-def companion_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    return Path(environment.get(HOME_VARIABLE) or DEFAULT_HOME).expanduser().absolute()
-
-
 @contextlib.contextmanager
 def companion_of(board: Path) -> Iterator[BoardsCompanion]:
     """Use a running companion or start one at free ports; raises CompanionNotStarted."""
-    home = companion_folder()
+    home = Path(os.environ.get(HOME_VARIABLE) or DEFAULT_HOME).expanduser().absolute()
     if running := running_addresses(home):
         yield BoardsCompanion(home, running, ran_before=True)
         return

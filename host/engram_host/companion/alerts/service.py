@@ -15,7 +15,6 @@ from typing import Any, Protocol
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.board_warnings import ROOM_AGAIN_PERCENT, flash_warning, is_nearly_full
 from engram_host.companion.auth.secrets import SecretStore
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
@@ -322,9 +321,6 @@ class AlertService:
 
     def wake(self) -> None:
         self._changed.set()
-
-    def note_request(self, request: PairingRequest) -> None:
-        self.wake()
 
     def problems(self) -> list[str]:
         return [*([self._problem] if self._problem else []), *(self._outbox.problems if self._outbox else [])]

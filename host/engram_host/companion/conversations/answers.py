@@ -24,14 +24,9 @@ class Answer:
                 self.text, self.notices, self.lines, self.problems, self.reports = "", [], [], [], []
             elif piece.kind == "text":
                 self.text += piece.text
-            elif piece.kind == "notice":
-                self.notices.append(piece.text)
-            elif piece.kind == "report":
-                self.reports.append(piece.text)
-            elif piece.kind == "problem":
-                self.problems.append(piece.text)
-            elif piece.kind == "line":
-                self.lines.append(piece.text)
+            else:
+                lists = {"notice": self.notices, "line": self.lines, "problem": self.problems, "report": self.reports}
+                lists[piece.kind].append(piece.text)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import functools
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 from telegram import Bot, BotCommand, LinkPreviewOptions, ReplyParameters
 from telegram.constants import ChatAction, ParseMode
@@ -38,7 +38,14 @@ from engram_host.companion.bridges.telegram.client import (
     says,
     send_errors,
 )
-from engram_host.companion.bridges.telegram.words import forwarded_from, full_name, quoted_in, without_blockquotes
+from engram_host.companion.bridges.telegram.words import (
+    HELD,
+    NAMED,
+    forwarded_from,
+    full_name,
+    quoted_in,
+    without_blockquotes,
+)
 
 LONGEST_TEXT = 4096  # UTF-16 units of a message
 _POLL_SECONDS = 50
@@ -48,11 +55,6 @@ _COMMAND_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 _DESCRIPTION = 256
 _MESSAGE, _EDITED = "message", "edited_message"
 _ALBUM_SECONDS = 1.0  # wait for the rest of an album, whose messages come one after the other
-_HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
-    *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
-    *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
-)
-_NAMED = ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist")
 
 _log = logging.getLogger(__name__)
 
@@ -289,14 +291,14 @@ def _replies_to(message: dict[str, Any], thread: int, me: dict[str, Any]) -> boo
 
 
 def _attachments(message: dict[str, Any], fetch_of: Callable[[str], FileFetch]) -> tuple[Attachment, ...]:
-    for field, kind in _HELD:
+    for field, kind in HELD:
         if message.get(field):
             sizes = part(message, field, list)  # of a photo, the largest is the last
             held = sizes[-1] if sizes else part(message, field, dict)
             file = part(held, "file_id", str)
             fetch = fetch_of(file) if file else None
             return (Attachment(kind, part(held, "file_name", str), part(held, "file_size", int), fetch),)
-    return tuple(Attachment("file", name) for name in _NAMED if message.get(name))
+    return tuple(Attachment("file", name) for name in NAMED if message.get(name))
 
 
 # --- outgoing messages

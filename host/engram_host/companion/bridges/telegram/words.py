@@ -1,24 +1,16 @@
 """Quoted and forwarded text of Telegram messages; a field of a wrong type counts as absent."""
 
-from typing import Any
+from typing import Any, Literal
 
 from engram.text import part
 from engram_host.companion.bridges.texts import SOMEBODY
 
 _FORWARDED = ("forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name")
-_HELD = (
-    "photo",
-    "animation",
-    "video",
-    "video_note",
-    "audio",
-    "voice",
-    "document",
-    "sticker",
-    "location",
-    "poll",
-    "story",
+HELD: tuple[tuple[str, Literal["photo", "audio", "video", "file"]], ...] = (
+    *(("photo", "photo"), ("animation", "video"), ("video", "video"), ("video_note", "video")),
+    *(("audio", "audio"), ("voice", "audio"), ("document", "file")),
 )
+NAMED = ("sticker", "location", "contact", "poll", "dice", "game", "story", "checklist")
 
 
 def forwarded_from(message: dict[str, Any]) -> str:
@@ -39,7 +31,7 @@ def quoted_in(message: dict[str, Any], thread: int) -> str:
         return ""
     replied = replied or part(message, "external_reply", dict)
     words = part(replied, "text", str) or part(replied, "caption", str)
-    return " ".join([*(f"[{name}]" for name in _HELD if replied.get(name)), words]).strip()
+    return " ".join([*(f"[{name}]" for name in (*dict(HELD), *NAMED) if replied.get(name)), words]).strip()
 
 
 def without_blockquotes(written: str, entities: list[Any]) -> tuple[str, str]:
