@@ -99,6 +99,16 @@ def test_an_export_is_what_the_board_itself_exports(told: Told, home, tmp_path: 
     assert ours[-1] == {"engram_export_end": len(ours) - 1}
 
 
+def test_an_export_as_markdown_has_what_is_remembered_now(home, tmp_path: Path):
+    page, lines = tmp_path / "out.md", tmp_path / "in.jsonl"
+    fine("export", "--markdown", *home, "--out", page)
+    assert fine("export", "--markdown", *home).out == page.read_text()
+    fine("import", page, "--out", lines)
+    memories = [json.loads(line) for line in lines.read_text().splitlines()]
+    expected = [(each["line"]["content"], each["line"]["tags"]) for each in _memories(home)]
+    assert sorted((each["content"], each["tags"]) for each in memories) == sorted(expected)
+
+
 def _board_export(folder: Path) -> list[str]:
     variables = {"ENGRAM_HOME": str(folder), "MICROPYPATH": sim.SEARCH_PATH}
     done = subprocess.run(sim.command(), input=b"/export\n", env=variables, capture_output=True, timeout=60, check=True)

@@ -1,11 +1,14 @@
-"""`engram import` of Markdown that people write by hand."""
+"""`engram import` of Markdown that people write by hand, and of pages of `engram export --markdown`."""
 
 import json
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from board import NOW
+from engram_host.transfer.markdown import write_page
 from engram_host.transfer.reader import MemoryFile
 from extent import extent
 from importing_board import Importing
@@ -71,6 +74,27 @@ def test_a_heading_that_names_a_day_dates_its_items(importing: Importing):
 def test_the_same_list_again_stores_nothing(importing: Importing):
     for outcome in ("2 stored, 0 refused", "0 stored, 2 there already, 0 refused"):
         assert importing.run("- Ann likes tea #food\n- Bob sings\n", "in.md") == [outcome]
+
+
+TEXTS = st.text(" \t\n\r#-*+.)0129\\&;ax猫\x1b\x85\u2028", min_size=1, max_size=40).map(str.strip).filter(bool)
+TAGS = st.lists(st.text("ab#&\\-猫12;", min_size=1, max_size=8), min_size=1, max_size=3, unique=True)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2_000_000_000), TEXTS, TAGS), max_size=5))
+def test_a_page_that_is_written_is_read_with_all_texts_and_tags(rows: list[tuple[int, str, list[str]]]):
+    written = write_page({"created": at, "content": content, "tags": tags} for at, content, tags in rows)
+    page = "".join(line + "\n" for line in written)
+    found = [fields for _, fields in MemoryFile("in.md", page.encode()).lines() if isinstance(fields, dict)]
+    expected = [(content, tags) for _, content, tags in sorted(rows, key=lambda row: row[0])]
+    assert [(fields["content"], fields["tags"]) for fields in found] == expected
+
+
+def test_a_page_that_is_written_has_a_heading_a_day(importing: Importing):
+    rows = ((NOW + 86_400, "it rains"), (NOW, "Ann likes tea\n- green"), (NOW + 1, "Bob sings"))
+    page = list(write_page({"created": at, "content": content, "tags": ["a"]} for at, content in rows))
+    days = [importing.board.clock.day(NOW + after) for after in (0, 86_400)]
+    first = [f"## {days[0]}", "", "- Ann likes tea", "  \\- green #a", "- Bob sings #a", ""]
+    assert page == [*first, f"## {days[1]}", "", "- it rains #a"]
 
 
 def test_what_cannot_be_read_is_reported_with_its_line(importing: Importing):

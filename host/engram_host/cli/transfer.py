@@ -3,6 +3,7 @@
 import contextlib
 import json
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,6 +21,7 @@ from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, URL, Context, takes
 from engram_host.companion.lockfile import running_addresses
 from engram_host.transfer.formats import Fields
+from engram_host.transfer.markdown import write_page
 from engram_host.transfer.reader import MemoryFile
 from engram_host.transfer.report import ImportReport, import_command, read_reports
 from engram_host.wording import counted
@@ -114,23 +116,28 @@ def export(
     archived: Annotated[
         bool, typer.Option("--archived/--no-archived", help="with the memories that the board has archived")
     ] = True,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="as a page to read and edit, without history and expired memories")
+    ] = False,
 ) -> None:
     """Write all memories of a board's copy as JSON Lines, in the form that a board imports. Needs a running companion.
+
+    With --markdown they are a list by day, each with its text and tags, which `engram import` reads.
 
     Profile and notes are not included, because the companion has no copy of them; `engram board backup` saves them.
 
     Example: engram export --device kitchen --out kitchen.jsonl
+
+    Example: engram export --markdown --out kitchen.md
     """
     if context.json and out is None:
         raise WrongUsage(
-            "--json describes what was written to a file: name it with --out. Without --out the lines are JSON."
+            "--json describes what was written to a file: name it with --out. Without --out the memories are printed."
         )
     with context.open_companion() as companion:
         name = companion.device(context.device)
-        lines = companion.lines(f"/v1/devices/{name}/export", archived=archived)
-        count, is_whole = _write(lines, out)
-    if not is_whole:
-        raise CommandError("the export is incomplete, its last line is missing: try again.")
+        lines = _whole(companion.lines(f"/v1/devices/{name}/export", archived=archived))
+        count = _write(write_page(_current(lines)) if markdown else lines, out)
     summary = {"device": name, "file": str(out) if out else None, "lines": count}
     if context.json:
         output.print_json(summary)
@@ -179,11 +186,28 @@ def import_file(
         raise typer.Exit(1)
 
 
-def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
-    """Write lines; return their number, and True if the last one ended an export."""
+def _whole(lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines of an export; raises CommandError if it has no end."""
+    last = ""
+    for last in lines:
+        yield last
+    if not last.startswith('{"engram_export_end"'):
+        raise CommandError("the export is incomplete, its last line is missing: try again.")
+
+
+def _current(lines: Iterator[str]) -> Iterator[Fields]:
+    """Yield the memories of a whole export that are neither replaced nor expired."""
+    now = time.time()
+    for fields in map(json.loads, list(lines)):
+        is_over = fields.get("superseded") or 0 < fields.get("expires", 0) <= now
+        if "content" in fields and not is_over:
+            yield fields
+
+
+def _write(lines: Iterator[str], out: Path | None) -> int:
+    """Write lines and return their number."""
     draft = out.with_name(out.name + ".part") if out else None
     progress = Progress()
-    last = ""
     count = total = 0
     with contextlib.ExitStack() as stack:
         if draft:
@@ -195,17 +219,15 @@ def _write(lines: Iterator[str], out: Path | None) -> tuple[int, bool]:
             target = sys.stdout
         for line in lines:
             target.write(line + "\n")
-            last = line
             count += 1
             if draft:
                 total = total or _memories(line)
                 progress.step("Writing memories", min(count, total), total)
         target.flush()
-        is_whole = last.startswith('{"engram_export_end"')
-        if draft and out and is_whole:
+        if draft and out:
             draft.replace(out)
             progress.say(f"lines written: {count}")
-    return count, is_whole
+    return count
 
 
 def _memories(head: str) -> int:

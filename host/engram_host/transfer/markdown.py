@@ -1,17 +1,18 @@
-"""Reads memories from a Markdown page of a person's own.
+"""Reads memories from a Markdown page of a person's own, and writes such a page.
 
 Each item is a memory, prefixed by the text of its parent item; tag and day default to those of its
 heading.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 
 from engram.memory.records import fields as record_fields
 from engram.text import cut
 from engram_host.transfer.formats import DEFAULT_TAG, Fields, Unknown, put_labels
+from engram_host.wording import format_time
 
 _ABOVE_CHARS = 400
 """Longest prefix from parent items; leaves most of a memory to its own text."""
@@ -185,3 +186,30 @@ def _unescape(line: str) -> str:
         return match[1] or (chr(code) if code < _FIRST_SURROGATE else match[0])
 
     return _ESCAPE.sub(character, line)
+
+
+# --- writing
+
+_MARK = re.compile(r"^([ \t]*[0-9]*)([-*+.)](?: |$))")
+"""What would begin an item."""
+
+_SPECIAL = re.compile(r"\\|&(?=#)|(?<![^ ])#")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^[ \t](?=[ \t]*$)")
+"""What a terminal obeys, and the first sign of a line that looks empty."""
+
+
+def write_page(memories: Iterable[Fields]) -> Iterator[str]:
+    """Yield lines for MarkdownPage: a heading for each day on this computer, an item for each memory."""
+    day = ""
+    for memory in sorted(memories, key=lambda fields: fields.get("created", 0)):
+        created = format_time(memory.get("created"))[:10]
+        if created != day:
+            yield from ("", f"## {created}", "") if day else (f"## {created}", "")
+            day = created
+        tags = "".join(f" #{_escape(tag)}" for tag in memory.get("tags", ()))
+        lines = [_MARK.sub(r"\1\\\2", _escape(line)) or "\\" for line in memory["content"].split("\n")]
+        yield from ("- " + "\n  ".join(lines) + tags).split("\n")
+
+
+def _escape(line: str) -> str:
+    return _CONTROL.sub(lambda sign: f"&#{ord(sign[0])};", _SPECIAL.sub(r"\\\g<0>", line))
