@@ -164,6 +164,7 @@ def test_a_folder_that_is_not_there(home: Path, tmp_path: Path):
 
 SECRET = {
     "embedding.api_key": "[embedding]\napi_key = 'sk-x'\n",
+    "embedding.headers": '[embedding]\nheaders = \'{"X-Key": "y"}\'\n',
     "store.url": "[store]\nurl = 'postgresql://me:hush@127.0.0.1:1/x'\n",
 }
 

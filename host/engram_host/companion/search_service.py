@@ -79,6 +79,7 @@ class SearchService:
         self._notes = notes
         self._passages = passages
         self._values = values
+        self._settings = settings
         self._folders = folders
         self._clock = clock
         self._metrics = metrics or Metrics()
@@ -126,6 +127,9 @@ class SearchService:
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         if request.until and request.since >= request.until:
             raise BadSearch("until", "must be later than since")
+        if request.offset and request.mmr is not None:
+            raise BadSearch("offset", "cannot be used together with mmr")
+        request = self._with_defaults(request)
         if not request.words and not request.meaning:
             raise BadSearch("words", "or meaning has to stay on")
         with self._metrics.measure_search("board" if is_quick else "person"):
@@ -136,6 +140,16 @@ class SearchService:
             async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
                 result = await asyncio.to_thread(self._search, request, vector, only_left=is_quick)
         return replace(result, embed_ms=took, degraded=result.degraded or problem)
+
+    def _with_defaults(self, request: SearchRequest) -> SearchRequest:
+        settings = self._settings
+        sides: dict[str, Any] = {
+            "words": settings.words if request.words is None else request.words,
+            "meaning": settings.meaning if request.meaning is None else request.meaning,
+        }
+        if request.weight is None and settings.weight >= 0:
+            sides["weight"] = settings.weight
+        return request.model_copy(update=sides)
 
     async def _vector(self, request: SearchRequest, seconds: float) -> tuple[QueryVector | None, str]:
         if not request.meaning:

@@ -1,6 +1,8 @@
 """All settings of a companion, described in docs/reference/companion-settings.md."""
 
+import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +58,14 @@ class StoreSettings:
 
 @dataclass(frozen=True)
 class SearchSettings:
+    words: bool = setting(True, "FTS_ENABLED")
+    meaning: bool = setting(True, "ENGRAM_MEANING")
+    weight: float = setting(-1.0, "ENGRAM_MEANING_WEIGHT", low=-1, high=1)
     index_megabytes: int = setting(192, "ENGRAM_INDEX_MEGABYTES", low=16, high=65536)
+
+    def __post_init__(self) -> None:
+        if not self.words and not self.meaning:
+            raise SettingError("search.words", "or search.meaning has to stay true.")
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,9 @@ _EMBEDDING_TABLE = "embedding"
 PROVIDERS = ("auto", "minilm", "e5", "openai", "none")
 FALLBACKS = ("local", "minilm", "e5", "none")
 
+_MOST_HEADERS = 32
+_HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}")
+
 
 @dataclass(frozen=True)
 class EmbeddingSettings:
@@ -147,10 +159,12 @@ class EmbeddingSettings:
     model_name: str = setting("", "EMBEDDING_MODEL_NAME", high=200)
     dimensions: int = setting(0, "EMBEDDING_DIMENSIONS", low=0, high=16384)
     use_dimensions: bool = setting(False, "EMBEDDING_USE_DIMENSIONS")
+    headers: str = setting("", "EMBEDDING_HEADERS", high=8000, secret=True)
     input_characters: int = setting(8000, "EMBEDDING_INPUT_CHARACTERS", low=16, high=100000)
     batch_size: int = setting(64, "EMBEDDING_BATCH_SIZE", low=1, high=2048)
     timeout_seconds: int = setting(30, "EMBEDDING_TIMEOUT_SECONDS", low=1, high=600)
     threads: int = setting(1, "EMBEDDING_THREADS", low=1, high=64)
+    cache: bool = setting(True, "EMBEDDING_CACHE")
     cache_size: int = setting(1000, "EMBEDDING_CACHE_SIZE", low=1, high=1000000)
     fallback: str = setting("local", "EMBEDDING_FALLBACK", one_of=FALLBACKS)
     rebuild: bool = setting(False, "EMBEDDING_REBUILD")
@@ -160,12 +174,29 @@ class EmbeddingSettings:
     def __post_init__(self) -> None:
         _check_key(f"{_EMBEDDING_TABLE}.api_key", self.api_key)
         _check_url(f"{_EMBEDDING_TABLE}.base_url", self.base_url)
+        self.header_fields()
         if self.use_dimensions and not self.dimensions:
             raise SettingError(f"{_EMBEDDING_TABLE}.use_dimensions", f"needs {_EMBEDDING_TABLE}.dimensions to be set.")
 
     @property
     def is_remote_set(self) -> bool:
         return bool(self.api_key or self.base_url)
+
+    def header_fields(self) -> dict[str, str]:
+        """Return the headers by name; raises SettingError."""
+        name = f"{_EMBEDDING_TABLE}.headers"
+        try:
+            found = json.loads(self.headers) if self.headers.strip() else {}
+        except ValueError:
+            raise SettingError(name, 'must be a JSON object such as {"X-Team": "garden"}.') from None
+        if not isinstance(found, dict) or len(found) > _MOST_HEADERS:
+            raise SettingError(name, f"must be a JSON object of at most {_MOST_HEADERS} headers.")
+        for key, value in found.items():
+            if not _HEADER_NAME.fullmatch(key):
+                raise SettingError(name, "has a name that no header can have.")
+            if not isinstance(value, str) or not all(" " <= sign <= "~" for sign in value):
+                raise SettingError(name, f"{key} must be a text of printable ASCII signs.")
+        return found
 
 
 def _check_key(name: str, key: str) -> None:
@@ -186,7 +217,7 @@ def _check_url(name: str, url: str) -> None:
     if parts.scheme not in ("http", "https") or not has_host or not is_clean:
         raise SettingError(name, "must be http(s)://host[:port][/path].")
     if "@" in parts.netloc:
-        raise SettingError(name, "must not hold a name or a password; embedding.api_key is the place for a key.")
+        raise SettingError(name, "must not hold a name or a password; embedding.headers is the place for these.")
 
 
 # --- a companion's folder

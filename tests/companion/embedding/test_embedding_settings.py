@@ -1,10 +1,11 @@
 """Settings of embedding: where a value comes from, what is refused, and that no secret is shown."""
 
+import asyncio
 import importlib.util
 
 import pytest
 
-from embedding_service import KEY
+from embedding_service import KEY, MODEL, EmbeddingService
 from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
 from engram_host.companion.embedding.embedding_service import make_embedder
 from engram_host.companion.errors import SettingError
@@ -41,6 +42,11 @@ def test_the_file_goes_before_the_environment_and_that_before_the_default():
         ("base_url", "http://host:port"),
         ("base_url", "http://name:password@host/v1"),
         ("base_url", "http://host/v1?key=1"),
+        ("headers", "X-Team: garden"),
+        ("headers", "[]"),
+        ("headers", '{"X Team": "garden"}'),
+        ("headers", '{"X-Team": "garden\\nX-More: 1"}'),
+        ("headers", '{"X-Team": 1}'),
     ],
 )
 def test_a_bad_value_is_refused_by_its_name(name, value):
@@ -50,7 +56,8 @@ def test_a_bad_value_is_refused_by_its_name(name, value):
 
 
 def test_secrets_are_not_shown():
-    assert KEY not in repr(load({"api_key": KEY}))
+    shown = repr(load({"api_key": KEY, "headers": '{"X-Token": "hidden-one"}'}))
+    assert KEY not in shown and "hidden-one" not in shown
 
 
 @in_one_case("value", [KEY + " ", KEY + "ä"])
@@ -124,3 +131,19 @@ def test_none_makes_none(store):
         ),
         NoEmbedder,
     )
+
+
+@in_one_case("is_cached, requests", [(True, 2), (False, 3)])
+def test_headers_are_sent_and_the_cache_can_be_switched_off(store, is_cached, requests):
+    async def ask(embedder):
+        await embedder.ready()
+        for _ in range(2):
+            await embedder.embed(["tea"], "query")
+        await embedder.close()
+
+    with EmbeddingService() as peer:
+        environment = {"EMBEDDING_HEADERS": '{"X-Team": "garden"}', "EMBEDDING_CACHE": str(is_cached)}
+        table = {"base_url": peer.url, "api_key": KEY, "model_name": MODEL, "fallback": "none"}
+        settings = load(table, environment)
+        asyncio.run(ask(make_embedder(settings, values=store.values, vectors=store.vectors, key_version=1)))
+        assert [headers.get("x-team") for headers in peer.headers] == ["garden"] * requests

@@ -2,15 +2,19 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
 from companion_store import embedding_of, opened_store, search_of
 from engram.link import messages
-from engram_host.companion.errors import BadSearch, StoreUnavailable
-from engram_host.companion.search.request import MOST_DEVICES, SearchRequest
+from engram_host.companion.errors import BadSearch, SettingError, StoreUnavailable
+from engram_host.companion.search.engine import SearchEngine
+from engram_host.companion.search.request import MOST_DEVICES, SearchRequest, SearchResult
 from engram_host.companion.settings import SearchSettings
+from engram_host.companion.settings_reader import read_section
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
+from one_case import in_one_case
 from peers import Companion
 from sending import Sent
 from waiting import wait_until, wait_until_async
@@ -153,6 +157,37 @@ def searching(store):
         _filled(store, name, 4000, heard)
     meaning = embedding_of(store)
     return search_of(store, SearchSettings(index_megabytes=16), meaning)
+
+
+@in_one_case(
+    "table, options, used",
+    [
+        ({}, {}, (True, True, None)),
+        ({"words": False}, {}, (False, True, None)),
+        ({"words": False}, {"words": True}, (True, True, None)),
+        ({"meaning": False}, {}, (True, False, None)),
+        ({"weight": 0.7}, {}, (True, True, 0.7)),
+        ({"weight": 0.7}, {"weight": 0.0}, (True, True, 0.0)),
+    ],
+)
+def test_settings_decide_what_a_request_leaves_open(
+    tmp_path, monkeypatch, table: dict[str, Any], options: dict[str, Any], used
+):
+    seen: list[SearchRequest] = []
+    monkeypatch.setattr(SearchEngine, "search", lambda self, request, *_: seen.append(request) or SearchResult(()))
+    with opened_store(tmp_path) as store:
+        _filled(store, "b", 1, 1)
+        searching = search_of(store, SearchSettings(**table), embedding_of(store))
+        asyncio.run(searching.search(SearchRequest(query="x", **options)))
+    assert [(request.words, request.meaning, request.weight) for request in seen] == [used]
+
+
+def test_the_file_goes_before_the_environment_and_one_side_stays_on():
+    environment = {"FTS_ENABLED": "false", "ENGRAM_MEANING_WEIGHT": "0.5"}
+    found = read_section(SearchSettings, "search", {"weight": 0.7}, environment)
+    assert (found.words, found.meaning, found.weight) == (False, True, 0.7)
+    with pytest.raises(SettingError):
+        read_section(SearchSettings, "search", {"meaning": False}, environment)
 
 
 def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):

@@ -4,18 +4,23 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from companion_store import embedding_of, opened_store, search_of
 from engram_host.companion.errors import BadSearch, UnknownDevice
 from engram_host.companion.search import fusion
+from engram_host.companion.search.mmr import mmr_order
 from engram_host.companion.settings import SearchSettings
 from one_case import in_one_case
-from search_store import NOW, SearchStore, asked, embed_all, engine_of, ids, record, turn
+from search_store import NOW, SearchStore, asked, embed_all, engine_of, ids, record, turn, vector_of
 
 DAY = 86_400
 MAY_7 = 1_683_460_800
+UNLIKE = np.eye(8, dtype=np.float32)[0]
 
 
 @pytest.fixture
@@ -102,6 +107,18 @@ def test_a_query_that_no_entry_has_half_of_is_a_paraphrase(store: SearchStore, q
     assert engine_of(store, True).search(asked(query)).meaning_weight == weight
 
 
+def test_a_weight_that_is_given_counts(store: SearchStore):
+    result = engine_of(store, True).search(asked("green bike", weight=0.7))
+    assert (result.meaning_weight, result.shape) == (0.7, "as asked for")
+
+
+def test_more_candidates_let_more_be_fused(store: SearchStore):
+    def left(candidates: int) -> tuple[str, ...]:
+        return engine_of(store, True).search(asked("green bike door", limit=1, candidates=candidates)).left_out
+
+    assert left(1) != left(8)
+
+
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is near a query in meaning."""
@@ -136,6 +153,8 @@ def test_the_confidence_is_that_of_all_that_may_be_shown_and_no_more(store: Sear
         ("limit", 0),
         ("limit", 101),
         ("weight", 1.1),
+        ("candidates", 0),
+        ("mmr", 2.0),
         ("tags", ["x"] * 9),
         ("log", "diary"),
         ("since", -1),
@@ -153,6 +172,7 @@ def test_what_has_no_sense_is_refused_by_its_name(name: str, value: Any):
         ("until", {"since": 5, "until": 5}),
         ("words", {"words": False, "meaning": False}),
         ("folders", {"folders": ["notes"], "log": "records"}),
+        ("offset", {"offset": 1, "mmr": 0.5}),
     ],
 )
 def test_options_that_exclude_each_other_are_refused(tmp_path: Path, name: str, options: dict[str, Any]):
@@ -161,6 +181,28 @@ def test_options_that_exclude_each_other_are_refused(tmp_path: Path, name: str, 
         with pytest.raises(BadSearch) as refused:
             asyncio.run(searching.search(asked("tea", **options).request))
     assert refused.value.name == name
+
+
+# --- MMR
+
+
+@in_one_case("with_meaning, varied", [(False, ["t1", "t3", "t2"]), (True, ["t1", "t2", "t3"])])
+def test_mmr_puts_what_says_something_else_before_what_says_the_same(with_meaning: bool, varied: list[str]):
+    store = SearchStore()
+    texts = ["green tea in the garden", "green tea in the garden", "green tea as paint"]
+    store.put_all("b", [turn(at, text, f"s{at}") for at, text in enumerate(texts, 1)])
+    for seq, likeness in ((1, 1.0), (2, 0.0), (3, 1.0)):  # otherwise than their words
+        store.embed("b", "journal", seq, vector_of("green tea") * likeness + UNLIKE * (1 - likeness))
+    engine = engine_of(store, with_meaning)
+    plain, found = (ids(engine.search(asked("green tea", mmr=share, weight=0))) for share in (None, 0.5))
+    assert (plain, found) == (["t1", "t2", "t3"], varied)
+
+
+@given(st.lists(st.floats(0, 1), max_size=20), st.integers(1, 20))
+def test_mmr_by_scores_alone_keeps_the_order(scores: list[float], limit: int):
+    scores = sorted((round(score, 6) for score in scores), reverse=True)
+    order = mmr_order(scores, [UNLIKE] * len(scores), [frozenset()] * len(scores), limit=limit, share=1)
+    assert order == list(range(min(limit, len(scores))))
 
 
 # --- dates
@@ -181,6 +223,14 @@ def test_options_that_exclude_each_other_are_refused(tmp_path: Path, name: str, 
 def test_what_was_said_at_the_named_time_comes_first(store: SearchStore, query: str, first: str):
     now = MAY_7 + 41 * DAY
     assert ids(engine_of(store).search(asked(query, now=now)))[0] == first
+
+
+def test_a_named_time_lifts_nothing_if_dates_are_off(store: SearchStore):
+    lifted, plain = (
+        engine_of(store).search(asked("green in May 2023", dates=dates, explain=True)) for dates in (True, False)
+    )
+    points = [{hit.explanation.dates for hit in one.hits if hit.explanation} for one in (lifted, plain)]
+    assert max(points[0]) > 0 and points[1] == {0.0}
 
 
 # --- several devices

@@ -149,7 +149,7 @@ class Search:
         self._with_meaning = with_meaning
 
     def search(self, asked: Asked) -> SearchResult:
-        has_vector = self._with_meaning and asked.request.meaning
+        has_vector = self._with_meaning and asked.request.meaning is not False
         vector = QueryVector(IDENTITY, vector_of(asked.request.query)) if has_vector else None
         devices = [self._boards.device(name) for name in asked.sources]
         return self.engine.search(asked.request, devices, asked.now, vector)

@@ -35,7 +35,7 @@ def make_embedder(
     vectors: VectorTable,
     key_version: int,
     graphs: Path | None = None,
-) -> CachedEmbedder | NoEmbedder:
+) -> CachedEmbedder | FallbackEmbedder | NoEmbedder:
     provider = settings.provider
     if provider == "none":
         return NoEmbedder()
@@ -57,7 +57,7 @@ def make_embedder(
         rebuild=settings.rebuild,
         rebuild_after_seconds=settings.rebuild_after_seconds,
     )
-    return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size)
+    return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size) if settings.cache else chain
 
 
 def _local_names(settings: EmbeddingSettings, local: str) -> list[str]:
@@ -74,7 +74,7 @@ def _remote(settings: EmbeddingSettings) -> Embedder:
     key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
     service = RemoteService(
         settings.base_url or OPENAI_URL,
-        key,
+        key | settings.header_fields(),
         timeout_seconds=settings.timeout_seconds,
     )
     return RemoteEmbedder(

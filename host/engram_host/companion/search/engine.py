@@ -9,7 +9,7 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from engram import log_line
+from engram import log_line, text
 from engram.clock import day_name
 from engram.memory import ALL, access, line_meaning
 from engram.memory.access import Caller
@@ -26,6 +26,7 @@ from engram_host.companion.search.fusion import (
 )
 from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.mmr import mmr_order
 from engram_host.companion.search.request import REASONS, Explanation, Hit, Plan, SearchRequest, SearchResult
 from engram_host.companion.search.tables import NONE, STATE_NAMES
 from engram_host.companion.search.tokenizer import query_terms
@@ -115,14 +116,15 @@ class Ranking:
         self._request = request
         self._devices = [device for _, device in found]
         self._seen = [visible_rows(index, request, now) for index, _ in found]
-        self._days = next(filter(None, (days_named(request.query, now, index.zone) for index, _ in found)), None)
+        self._days = next(filter(None, (days_named(request, now, index.zone) for index, _ in found)), None)
         scan = self._start_scan(vectors, query)
-        self._side = WordScores(self._seen, self._terms() if request.words else {})
-        self._words = self._side if request.words else None
+        uses_words = request.words is not False
+        self._side = WordScores(self._seen, self._terms() if uses_words else {})
+        self._words = self._side if uses_words else None
         near = scan() if scan else None
         unembedded = sum(one.live_rows.unembedded for one in self._seen) if near else 0
         self.degraded = REASONS.say("unembedded", n=unembedded) if unembedded else ""
-        near = near if near and near.has_rows else None
+        self._near = near = near if near and near.has_rows else None
         self.weight, self.shape = 0.0, "meaning is not searched"
         if near:
             self.weight, self.shape = vector_weight(request.query, self._words, request.weight)
@@ -158,12 +160,22 @@ class Ranking:
 
     def read_hits(self, boards: BoardTable) -> list[Hit]:
         """Read the best entries, without those that are gone or hidden by now."""
-        order = iter(self.candidates)
+        mmr = self._request.mmr
+        order = iter(self.candidates if mmr is None else self._varied(boards, mmr))
         hits: list[Hit] = []
         while part := list(islice(order, self._request.depth - len(hits))):
             lines = self._read_lines(boards, part)
             hits += [self._hit(one, fields) for one, fields in zip(part, lines, strict=True) if fields]
         return hits
+
+    def _varied(self, boards: BoardTable, share: float) -> list[Candidate]:
+        lines = self._read_lines(boards, self.candidates)
+        found = [(one, _text(line)) for one, line in zip(self.candidates, lines, strict=True) if line]
+        near = self._near
+        vectors = [near.vector(one.place, one.row) if near else np.full(1, np.nan) for one, _ in found]
+        words = [frozenset(text.terms(shown)) for _, shown in found]
+        order = mmr_order([one.score for one, _ in found], vectors, words, limit=self._request.limit, share=share)
+        return [found[at][0] for at in order]
 
     def _read_lines(self, boards: BoardTable, candidates: Sequence[Candidate]) -> Iterator[Fields | None]:
         wanted: dict[tuple[int, LogName], list[int]] = {}
@@ -190,7 +202,7 @@ class Ranking:
             candidate.seq,
             candidate.at,
             line.get("who", ""),
-            line_meaning.attributed_text(line) if "text" in line else line["content"],
+            _text(line),
             score=candidate.score,
             state=state,
             coverage=candidate.coverage,
@@ -205,6 +217,10 @@ class Ranking:
     def _explain(self, candidate: Candidate, parts: Sequence[float]) -> Explanation:
         board = self._side.boards[candidate.place]
         return explain(candidate, board, self._words, self._request.query, parts)
+
+
+def _text(line: Fields) -> str:
+    return line_meaning.attributed_text(line) if "text" in line else line["content"]
 
 
 def _shown_fields(line: bytes, caller: Caller) -> Fields | None:

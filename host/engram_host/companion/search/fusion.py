@@ -37,8 +37,8 @@ REPLY = 0.5
 EXACT, PARAPHRASE = 0.2, 0.4
 """Weights of meaning, for a query whose words an entry has and for others."""
 
-CANDIDATES = 8
-"""Candidates per side before fusion, as a multiple of the wanted hits."""
+MOST_CANDIDATES = 8000
+"""Maximum candidates per side before fusion."""
 
 LEAST_COSINE = 0.1
 """Least cosine of a find by meaning."""
@@ -126,7 +126,7 @@ def fuse(
     lexical = [_share_of_top(board, words) for board in boards] if words else None
     fusion = _Fusion(request, now, words, meaning, weight, _named(request.query, boards))
     found: list[Candidate] = []
-    for place, rows in enumerate(candidate_rows(request.depth, lexical, meaning, len(boards))):
+    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
         if len(rows):
             scores = lexical[place][rows] if lexical else np.zeros(len(rows))
             found += fusion.candidates(place, boards[place], rows, scores)
@@ -180,7 +180,7 @@ class _Fusion:
         taken = np.where(repeats, 1 - QUESTION, np.where(halved, 1 - REPLY, 0))
         by_reply = -(base + by_speaker) * taken
         by_importance = np.where(turn, 0, base * (board.column("importance")[rows] / 200 - 0.25))
-        by_date = _date_points(self._request.query, self._now, at, index.zone)
+        by_date = _date_points(self._request, self._now, at, index.zone)
         certain = self._confidence.of_rows(
             place, rows, cosines=cosines, is_reply=halved, repeats=repeats, points=by_date
         )
@@ -209,12 +209,12 @@ class _Fusion:
         ]
 
 
-def days_named(query: str, now: int, zone: BoardZone) -> Days | None:
-    return _find_days(query, zone.day_of(now))
+def days_named(request: SearchRequest, now: int, zone: BoardZone) -> Days | None:
+    return _find_days(request.query, zone.day_of(now)) if request.dates else None
 
 
-def _date_points(query: str, now: int, at: NDArray[np.int64], zone: BoardZone) -> Floats | None:
-    named = days_named(query, now, zone)
+def _date_points(request: SearchRequest, now: int, at: NDArray[np.int64], zone: BoardZone) -> Floats | None:
+    named = days_named(request, now, zone)
     if named is None:
         return None
     return _PER_CENT * np.array([ranking.points(named, day) for day in days_of(at, zone).tolist()], np.float64)
@@ -224,9 +224,9 @@ def _date_points(query: str, now: int, at: NDArray[np.int64], zone: BoardZone) -
 
 
 def candidate_rows(
-    depth: int, lexical: Sequence[Floats] | None, meaning: VectorScores | None, boards: int
+    request: SearchRequest, lexical: Sequence[Floats] | None, meaning: VectorScores | None, boards: int
 ) -> list[Rows]:
-    count = depth * CANDIDATES
+    count = min(request.depth * request.candidates, MOST_CANDIDATES)
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found

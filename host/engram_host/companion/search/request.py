@@ -59,6 +59,7 @@ _LATEST = 1 << 40
 
 Text = Annotated[str, Field(max_length=64)]
 Time = Annotated[int, Field(ge=0, le=_LATEST)]
+Share = Annotated[float, Field(ge=0, le=1)]
 FolderNames = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=255)]], Field(min_length=1, max_length=MOST_FOLDERS)
 ]
@@ -97,11 +98,18 @@ class SearchRequest(BaseModel):
     since: Time = Field(default=0, description="from this time on, Unix seconds")
     until: Time = Field(default=0, description="before this time, Unix seconds")
     history: bool = Field(default=False, description="also what something newer took the place of")
-    words: bool = Field(default=True, description="whether to search by words")
-    meaning: bool = Field(default=True, description="whether to search by meaning")
-    weight: Annotated[float, Field(ge=0, le=1)] | None = Field(
-        default=None, description="of meaning against words; by default by the shape of the query"
+    words: bool | None = Field(default=None, description="whether to search by words; by default as the settings say")
+    meaning: bool | None = Field(
+        default=None, description="whether to search by meaning; by default as the settings say"
     )
+    weight: Share | None = Field(default=None, description="of meaning against words; by default as the settings say")
+    candidates: int = Field(
+        default=8, ge=1, le=50, description="so many times the wanted hits are taken from each side, at most 8000"
+    )
+    mmr: Share | None = Field(
+        default=None, description="1: best scores first; less: rather what differs from the hits above it"
+    )
+    dates: bool = Field(default=True, description="whether entries of the days that the query names come higher")
     explain: bool = Field(default=False, description="whether to explain each score")
 
     @property

@@ -268,6 +268,7 @@ class VectorScores:
         for one, cosines in zip(seen, self.cosines, strict=True):
             cosines[~one.wanted] = _NOWHERE
         self._rows: list[NDArray[np.intp]] = []
+        self._vectors: list[Vector] = []
         self._exact: list[NDArray[np.float64]] = []
 
     def _mean(self, query: QueryVector) -> float:
@@ -298,12 +299,13 @@ class VectorScores:
                 wanted[device.name, log, device.logs[log].epoch] = seqs
         found = self._table.vectors_at(self._identity, wanted) if wanted else {}
         for device, one, some in zip(self._devices, self._seen, self._rows, strict=True):
-            exact = np.full(len(some), np.nan)
+            vectors = np.full((len(some), len(self._query)), np.nan, np.float32)
             for log, here in _by_log(one, some):
-                at, vectors = _fitting(one, here, found.get((device.name, log, device.logs[log].epoch)))
-                # No matrix product: it may group a row's sum by the number of rows.
-                exact[np.searchsorted(some, at)] = (vectors * self._query).sum(axis=1)
-            self._exact.append(exact)
+                at, fitting = _fitting(one, here, found.get((device.name, log, device.logs[log].epoch)))
+                vectors[np.searchsorted(some, at)] = fitting
+            self._vectors.append(vectors)
+            # No matrix product: it may group a row's sum by the number of rows.
+            self._exact.append((vectors * self._query).sum(axis=1))
 
     def exact(self, place: int, rows: NDArray[np.intp]) -> NDArray[np.float64]:
         """Return the cosines of some loaded rows, NaN without a vector."""
@@ -313,6 +315,13 @@ class VectorScores:
             there = known[at] == rows
             found[there] = self._exact[place][at[there]]
         return found
+
+    def vector(self, place: int, row: int) -> Vector:
+        """Return the vector of a loaded row, NaN without one."""
+        known = self._rows[place]
+        at = int(np.searchsorted(known, row))
+        is_known = at < len(known) and known[at] == row
+        return self._vectors[place][at] if is_known else np.full(len(self._query), np.nan, np.float32)
 
     def share(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return relative nearness: 0 at the mean cosine, 1 halfway to 1, 2 for an equal text."""

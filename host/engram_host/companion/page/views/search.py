@@ -190,7 +190,7 @@ def _search_request(form: SearchForm, device: str, zone: BoardZone, limit: int) 
         since=day_seconds(form.since, zone),
         until=day_seconds(form.until, zone, 1),  # inclusive
         history=form.history,
-        meaning=not form.words,
+        meaning=False if form.words else None,
         explain=True,
     )
 
