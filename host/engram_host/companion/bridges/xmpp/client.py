@@ -84,7 +84,6 @@ class XmppClient(ClientXMPP):
         self._arrived: deque[Arrived] = deque()
         self._unkept: deque[Arrived] = deque()
         self._has_arrived = asyncio.Event()
-        self._is_asked = False
         self._started = asyncio.Event()
         self._cut = asyncio.Event()
         self._is_up = False
@@ -132,8 +131,7 @@ class XmppClient(ClientXMPP):
     async def end(self) -> None:
         try:
             if self.transport is not None and not self._cut.is_set():
-                if self._acks.enabled_in:
-                    self._confirm()
+                self._confirm()
                 self.send_raw(self.stream_footer)
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(CLOSE_SECONDS):
@@ -266,15 +264,13 @@ class XmppClient(ClientXMPP):
     def kept(self, arrived: Arrived) -> None:
         """Confirm a message to the server, together with all before it."""
         assert self._unkept.popleft() is arrived
-        if self._is_asked:
-            self._confirm()
+        self._confirm()
 
     def _confirmed(self) -> int:
         return self._unkept[0].number - 1 if self._unkept else self._acks.handled
 
     def _confirm(self) -> None:
-        self._is_asked = bool(self._unkept)
-        if self.transport is not None:
+        if self.transport is not None and self._acks.enabled_in:
             self.send_raw(f"<a xmlns='urn:xmpp:sm:3' h='{self._confirmed()}'/>")
 
     # --- outgoing messages
