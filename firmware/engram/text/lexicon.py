@@ -25,17 +25,14 @@ class Lexicon:
         """Return (kind, value, next word) of the longest phrase at a word; ("", 0, at) without one."""
         if not 0 <= at < len(words):
             return "", 0, at
-        phrase = words[at][0]
-        self._read(phrase[0] < 0x80)
-        last = min(len(words), at + self._sizes.get(phrase, 0))
-        best, end = ("", 0, at), at
-        while end < last:
-            if end > at:
-                phrase += b" " + words[end][0]
-            end += 1
+        first = words[at][0]
+        self._read(first[0] < 0x80)
+        best, phrase = ("", 0, at), b""
+        for end in range(at, min(len(words), at + self._sizes.get(first, 0))):
+            phrase += b" " + words[end][0]
             meaning = self._meanings.get(phrase)
             if meaning:
-                best = meaning[0], meaning[1], end
+                best = meaning[0], meaning[1], end + 1
         return best
 
     def _read(self, is_latin: bool) -> None:
@@ -51,7 +48,7 @@ class Lexicon:
             meaning = (kind, int(value or 0) + place)
             for phrase in alike.split("|"):
                 words = [word for word, _, _ in split_words(phrase.encode())]
-                self._meanings.setdefault(b" ".join(words), meaning)
+                self._meanings.setdefault(b" " + b" ".join(words), meaning)
                 self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
 
 

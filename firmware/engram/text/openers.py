@@ -97,7 +97,7 @@ question من هو|من هي|أين|متى|لماذا|كم|ما هو|ما هي|�
 
 _MOST_PASSED = const(4)
 _MARKS = ("?", "？", "؟")
-_COLONS = (b":", "：".encode())
+_COLONS = (":", "：")
 _AROUND = (" ", "\n", ".", "!", '"', "'", ")", "。", "！", "”", "」", "』", "）")
 _QUOTES = ('"', "'", "“", "‘", "«", "「", "『")  # others' words
 _ASKING = const(("question", "asking", "find"))
@@ -105,8 +105,7 @@ _LONGEST_ASKED = const(240)  # characters of a message that is a question alone
 _ENDS = const((". ", "! ", "。", "！", "\n"))
 _GREETING = const(2)  # words allowed before a question
 _FIRST_WIDE = const(0xE3)  # lead byte of the scripts without spaces
-_LED_BY = (b" ", b"\n", b",", b":", b"-", "，".encode(), "：".encode(), "、".encode(), "　".encode())
-
+_LED_BY = (" ", "\n", ",", ":", "-", "，", "：", "、", "　")
 
 _lexicon = Lexicon(
     (ENGLISH, GERMAN, SPANISH, FRENCH, PORTUGUESE),
@@ -132,8 +131,7 @@ def parse(said: str) -> Command:
 
 def is_question(said: str) -> bool:
     """True for a text with a question mark of any script at its end."""
-    bare = strip_end(said, _AROUND)
-    return any(bare.endswith(mark) for mark in _MARKS)
+    return strip_end(said, _AROUND)[-1:] in _MARKS
 
 
 def asks(message: str) -> bool:
@@ -177,16 +175,11 @@ def _opening(words: list, passed: tuple) -> tuple:
 def _follows(data: bytes, words: list, end: int) -> bool:
     if len(words) == end + 1 and words[end][0][:1] in b"mi" and words[end][0][1:].isdigit():
         return True
-    behind = data[words[end - 1][2] :].lstrip()
-    return any(behind.startswith(colon) for colon in _COLONS)
+    return data[words[end - 1][2] :].decode().lstrip()[:1] in _COLONS
 
 
 def _behind(data: bytes, words: list, end: int) -> str:
-    behind = data[words[end - 1][2] :]
-    left = -1
-    while left != len(behind):
-        left = len(behind)
-        for mark in _LED_BY:
-            if behind.startswith(mark):
-                behind = behind[len(mark) :]
-    return behind.decode().strip()
+    behind = data[words[end - 1][2] :].decode()
+    while behind[:1] in _LED_BY:
+        behind = behind[1:]
+    return behind.rstrip()
