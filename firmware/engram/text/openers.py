@@ -29,7 +29,7 @@ whose|whom|which|when is|when was|when did|when do|when does|when will|when's|wh
 how much|how old|how long|how often|how is|how was|how did|how do|how does|did i|did we|have i|\
 have we|am i|is there|are there|tell me|show me|what about; nothing forget to|forget not;
 asking what|where|who|whom|whose|when|which|why|how|do|does|did|is|are|was|were|have|has|can|could|\
-tell|show|remind|recall; joining so|and|but|well"""
+tell|show|remind|recall|list; joining so|and|but|well"""
 
 CHINESE = """\
 polite 请|請|请你|你好|麻烦你|麻煩你|帮我|幫我;
