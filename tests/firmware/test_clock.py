@@ -1,7 +1,7 @@
 """Days and times in plain integers."""
 
 from engram import clock as clock_module
-from engram.clock import Clock, Moment, civil, day_number, days_from_civil, zone_minutes
+from engram.clock import Clock, Moment, Timeout, civil, day_number, days_from_civil, zone_minutes
 from support import raises
 
 KNOWN = 1790000000  # a moment in 2026
@@ -66,6 +66,19 @@ def test_a_moment_before_the_clock_was_set_has_an_age_and_then_its_right_day():
         assert (moment.age, moment.since()) == (1800, "since " + shown)
         run.advance(60, KNOWN + 60)
         assert moment.age == 1860 and moment.since() == "since " + shown
+    finally:
+        run.end()
+
+
+def test_a_timeout_stays_over_when_the_counter_of_ticks_begins_again():
+    run, timeout = Run(), Timeout()
+    try:
+        timeout.begin(1000)
+        assert not timeout.is_over and timeout.left_ms == 1000
+        run.advance(1)
+        assert timeout.is_over
+        run.advance(-1)
+        assert timeout.is_over and timeout.left_ms == 0
     finally:
         run.end()
 

@@ -65,6 +65,7 @@ def test_texts_that_are_no_rule_are_refused():
         "CET-1CEST,M3.5.7,M10.5.0", "CET-1CEST,M3.5,M10.5.0", "CET-1CEST,J60,J300", "CET-1CEST,59,299",
         "CET-1CEST,M3.5.0/168,M10.5.0", "CET-1CEST,M3.5.0/2:60,M10.5.0", "CET-1CEST,,M10.5.0", "CET-25", "CET-1:60",
         "CET--1", "CET-+1", "CET-1:00:30", "<+0530-5:30", "<+05>", "<>5", "<+0>0", "CET14:01", "CET-15", "UTC+1", "GMT-2",
+        "CET-1CEST-2X,M3.5.0,M10.5.0",
         "Europe/Berlin", "+01:00", ":Europe/Berlin", "ÇET-1", "CET-١", "CET-1CEST,M3.5.0;M10.5.0",
     ):  # fmt: skip
         with raises(ValueError):
