@@ -1,6 +1,5 @@
 """Boards as people look at them, over HTTP and on the command line: sorted, searched, paged, with warnings and figures."""
 
-import json
 import time
 
 import pytest
@@ -103,12 +102,3 @@ def test_the_overview_counts_memories_turns_and_tags_by_day(companion: Companion
     made.keep("three", tags=["tea"], created=now)
     made.send("records", after=3)
     assert companion.client.get(f"/v1/boards/{made.device}").json()["figures"]["states"]["live"] == 3
-
-
-def test_the_pins_of_a_board_are_shown(companion: Companion, board):
-    made: Sent = board()
-    made.hello()
-    values = {"lamp": "on", "soil": 812, "door": None}
-    assert made.ask("status", items=[["pins", values]])["op"] == "received"
-    status = companion.client.get(f"/v1/boards/{made.device}/status").json()["told"]["status"]
-    assert json.loads(status["pins"]) == values

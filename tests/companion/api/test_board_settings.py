@@ -139,16 +139,3 @@ def test_a_secret_is_shown_to_the_board_alone_and_is_gone_once_it_answered(
     assert values(companion, kitchen) == {"llm.key": None}
     kept = [each["said"]["text"] for each in companion.client.get(chat).json()]
     assert kept == ["/setting llm.key"]
-
-
-@in_one_case("is_offered", [False, True])
-def test_a_secret_that_was_cancelled_is_gone_too(companion: Companion, board: Callable[..., Sent], is_offered: bool):
-    kitchen = board()
-    kitchen.hello()
-    asked = companion.client.post(path(kitchen), json={"name": "llm.key", "value": "sk-cancelled-42"}).json()
-    if is_offered:
-        assert kitchen.offered(0)["op"] == "say"
-    companion.client.delete(f"/v1/boards/{kitchen.device}/chat/{asked['said']['mid']}")
-    assert kitchen.offered(0)["op"] == "quiet"
-    files = b"".join(each.read_bytes() for each in companion.home.glob("companion.db"))
-    assert b"sk-cancelled-42" not in files

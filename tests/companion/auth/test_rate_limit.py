@@ -26,11 +26,6 @@ def clock() -> Clock:
     return Clock()
 
 
-def test_each_name_has_a_bucket_of_its_own(clock: Clock):
-    limiter = RateLimiter(1, 1, clock)
-    assert [limiter.wait_seconds(name) for name in ("kitchen", "garden", "kitchen")] == [0, 0, 1]
-
-
 def test_a_rate_of_0_is_no_limit(clock: Clock):
     limiter = RateLimiter(0, 1, clock)
     assert not any(limiter.wait_seconds("kitchen") for _ in range(100))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.identity import OPERATOR, STRANGER, ApiCaller, CallerLookup
 from engram_host.companion.errors import SettingError
 from engram_host.companion.store import CompanionStore
 from one_case import in_one_case
@@ -26,21 +25,6 @@ def test_a_device_keeps_its_first_token_until_it_is_replaced(store: CompanionSto
     assert store.tokens.device_of(tokens.token_digest(second)) == ""
     assert store.tokens.replace_token(tokens.stored_token("kitchen", second))
     assert [store.tokens.device_of(tokens.token_digest(each)) for each in (first, second)] == ["", "kitchen"]
-
-
-async def _callers(store: CompanionStore) -> tuple[ApiCaller, ...]:
-    operator, device = tokens.new_token(), tokens.new_token()
-    store.tokens.add_token(tokens.stored_token("kitchen", device))
-    callers = CallerLookup(store.tokens, operator)
-    return tuple(
-        [await callers.by_token(each) for each in (operator, device, tokens.new_token(), "", "x" * 5000, "é" * 43)]
-    )
-
-
-def test_callers_are_known_by_their_tokens(store: CompanionStore):
-    import asyncio
-
-    assert asyncio.run(_callers(store)) == (OPERATOR, ApiCaller("kitchen"), STRANGER, STRANGER, STRANGER, STRANGER)
 
 
 def test_the_operators_token_is_made_once_for_its_owner_alone(tmp_path: Path):

@@ -231,26 +231,7 @@ def test_a_file_that_cannot_be_read_is_reported(companion: Companion, root: Path
     os.unlink(root / "notes" / "latin.md")
 
 
-def test_a_wrong_setting_stops_the_start_with_a_sentence(tmp_path: Path):
-    home = tmp_path / "home"
-    home.mkdir()
-    (home / "companion.toml").write_text("[folders]\npaths = " + json.dumps(["notes"]))
-    running = Companion(home)
-    running.begin()
-    assert running.process.wait(30) == 2
-    assert "folders.paths" in running.printed()
-    running.client.close()
-
-
 # --- some folders by name
-
-
-def test_a_search_can_be_in_some_folders_only(companion: Companion, board):
-    one: Sent = board()
-    one.keep("the boiler and the sencha are in the cupboard")
-    one.sync()
-    hits = found(companion, "boiler sencha cupboard", folders=["shared"])
-    assert [hit["citation"] for hit in hits] == ["shared/rules.md#3"]
 
 
 def test_named_folders_are_searched_beside_named_boards(companion: Companion, board):

@@ -1,9 +1,6 @@
 """What is kept of a folder: passages as lines, their places apart from them, on both databases."""
 
-import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import folder_memory
 from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
@@ -137,10 +133,11 @@ def test_a_file_that_is_no_text_or_too_large_is_reported_and_others_are_read(
     assert problem.startswith("notes/bad.md") and why in problem
 
 
+@pytest.mark.parametrize("bound, most", [("FILES_AT_ONCE", 3), ("BYTES_AT_ONCE", 13)])
 def test_a_stop_after_each_group_loses_nothing_and_the_rest_comes_later(
-    store: CompanionStore, place: FolderSource, monkeypatch
+    store: CompanionStore, place: FolderSource, monkeypatch, bound: str, most: int
 ):
-    monkeypatch.setattr(indexer, "FILES_AT_ONCE", 3)
+    monkeypatch.setattr(indexer, bound, most)
     write(place.root, {f"{number}.md": f"tea {number}" for number in range(10)})
     settle(place)
     counts = []
@@ -177,26 +174,3 @@ def test_a_folder_that_is_removed_leaves_nothing(store: CompanionStore, place: F
 def test_what_a_terminal_is_not_shown_is_what_the_board_does_not_show(told: str):
     shown = told.encode("utf-8", "replace").decode()
     assert indexer.printable(shown) == text.printable(shown)
-
-
-GROWTH = 3 << 20
-"""Bytes by which the memory may grow while the files are read, but for the first tenth: so much the libraries take."""
-
-
-@pytest.mark.parametrize(
-    ("files", "kilobytes"), [(120, 150), pytest.param(5000, 30, marks=pytest.mark.soak)], ids=["few", "five thousand"]
-)
-def test_files_are_read_within_flat_memory(tmp_path: Path, place: FolderSource, files: int, kilobytes: int):
-    line = "the words of a long note "
-    for number in range(files):
-        write(
-            place.root, {f"{number % 50}/{number}.md": f"# Note {number}\n\n" + line * (kilobytes * 1024 // len(line))}
-        )
-    assert sum(path.stat().st_size for path in place.root.rglob("*.md")) > 5 * GROWTH
-    command = [sys.executable, folder_memory.__file__, str(place.root), str(tmp_path / "c.db"), str(files)]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    result = json.loads(ran.stdout)
-    assert (result["done"], result["total"]) == (files, files) and result["passages"] > files
-    assert result["most"] - result["early"] < GROWTH

@@ -293,13 +293,6 @@ def test_a_merge_whose_text_was_not_taken_forgets_nothing(api: httpx.Client, kit
     assert offered(kitchen)["text"] == "/pin m1"
 
 
-def test_a_merge_whose_report_is_damaged_forgets_nothing(api: httpx.Client, kitchen: Sent):
-    change = merged(api)
-    answer(kitchen, offered(kitchen), ["report", "{broken"])
-    assert "damaged" in api.get(f"/changes/{change['id']}").json()["sentence"]
-    assert kitchen.offered(3)["op"] == "quiet"
-
-
 @pytest.mark.parametrize("is_restarted", [False, True])
 def test_a_merge_that_is_undone_before_its_second_part_forgets_nothing(
     companion: Companion, api: httpx.Client, kitchen: Sent, is_restarted: bool

@@ -12,15 +12,6 @@ from one_case import in_one_case
 from sending import Sent, digest
 
 
-def test_what_was_sent_is_in_the_copy(companion, board):
-    one = board()
-    one.say("hello")
-    one.keep("the bike is green")
-    one.sync()
-    assert companion.lines(one.device, "journal")[0]["text"] == "hello"
-    assert companion.lines(one.device, "records")[0]["content"] == "the bike is green"
-
-
 def test_a_damaged_line_is_refused_with_the_reason(board):
     one = board()
     one.say("hello")

@@ -99,15 +99,6 @@ def test_a_greeting_with_a_number_that_lines_could_not_name_is_refused(
     assert companion.client.get("/v1/devices/beyond").status_code == 404
 
 
-def test_lines_take_the_highest_epoch_that_a_greeting_may_name(companion: Companion):
-    epoch = (1 << 30) - 1
-    greeting = hello(records=[epoch, 1, 2, 0])
-    assert heads(companion.posted("high", greeting))[0]["op"] == "welcome"
-    span = {"log": "records", "epoch": epoch, "after": 0, "to": 1, "count": 0}
-    answer = companion.posted("high", messages.encode("lines", "5f3a9c01", 1, 2, **span))
-    assert heads(answer)[0]["op"] == "have"
-
-
 # --- what is logged of bad messages, and what a board is told of the database
 
 

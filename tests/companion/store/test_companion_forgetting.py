@@ -47,16 +47,6 @@ def is_anywhere(store: CompanionStore, board: PlainBoard, epochs: list[int]) -> 
     return any(SECRET in line for line in [*lines, *(one.line for one in store.boards.set_aside_lines(board.name))])
 
 
-@pytest.mark.parametrize("gone, emptied", [({10}, set()), (set(), {10})])
-def test_a_forgotten_line_takes_its_vector_along(store: CompanionStore, gone: set[int], emptied: set[int]):
-    board = with_secret(store)
-    board.logs["journal"].compact(gone, emptied)
-    board.sync()
-    assert not is_anywhere(store, board, [board.logs["journal"].epoch])
-    assert store.vectors.vectors(board.name, IDENTITY, 0) == []
-    assert store.vectors.cached(IDENTITY, [b"d" * 16]) == {}
-
-
 def test_what_the_flash_lost_is_set_aside_until_a_compaction_says_that_it_was_forgotten(store: CompanionStore):
     board = with_secret(store)
     board.hello()

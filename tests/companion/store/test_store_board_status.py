@@ -2,9 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
-from engram_host.companion.errors import Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.status import COUNTS, MOST, STATUS_DAYS_KEPT, BoardDay, BoardStatus
 from engram_host.companion.types import RetentionLimits, Sender
@@ -47,13 +44,6 @@ def test_after_a_restart_each_count_begins_again(store: CompanionStore):
     assert [getattr(day, name) for name in COUNTS] == [5 + 9 + 1 + 300 * k for k in range(len(COUNTS))]
 
 
-def test_a_status_that_comes_twice_counts_once(store: CompanionStore):
-    board = Telling(store)
-    for _ in range(3):
-        board.tell(BoardStatus(run=1, turns=5))
-    assert board.days()[0].turns == 5
-
-
 def test_a_count_that_goes_back_within_a_run_takes_nothing_away(store: CompanionStore):
     board = Telling(store)
     for turns in (5, 2, 4):
@@ -68,16 +58,6 @@ def test_a_day_has_the_last_and_the_most_of_flash_and_records(store: CompanionSt
     (day,) = board.days()
     assert (day.flash, day.flash_most, day.flash_size) == (70, 90, 100)
     assert (day.records_bytes, day.records_most) == (15, 20)
-
-
-def test_a_late_status_is_passed_over(store: CompanionStore):
-    board = Telling(store)
-    board.tell(BoardStatus(run=1, turns=5))
-    board.tell(BoardStatus(run=1, turns=6))
-    board.board.n -= 2
-    with pytest.raises(Stale):
-        board.tell(BoardStatus(run=1, turns=5))
-    assert board.days()[0].turns == 6
 
 
 def test_sums_of_a_hostile_board_are_bounded(store: CompanionStore):

@@ -49,16 +49,6 @@ def test_lines_before_a_hello_are_refused(store: CompanionStore):
     assert refusal.value.again == 0
 
 
-def test_lines_of_another_connection_change_nothing(store: CompanionStore):
-    board = synced(store)
-    board.logs["journal"].append()
-    link = board.link
-    for board.link, kind in ((link + 1, Refused), (link - 1, Stale)):
-        with pytest.raises(kind):
-            board.send("journal", 10, 11)
-        assert len(present(store, board)) == 10
-
-
 def test_lines_of_a_former_epoch_are_refused(store: CompanionStore):
     board = synced(store)
     board.logs["journal"] = PlainLog()
@@ -192,19 +182,6 @@ def test_many_workers_take_lines_of_the_same_boards_at_once(open_store: Callable
         assert len(versions) == len(set(versions)) == 200
 
 
-@pytest.mark.no_tables
-def test_workers_that_start_at_once_make_one_schema(store_url: str, open_store: Callable[[], CompanionStore]):
-    stores: list[CompanionStore] = []
-    threads = [threading.Thread(target=lambda: stores.append(open_store())) for _ in range(WORKERS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert len(stores) == WORKERS
-    stores[0].values.put("a", "b")
-    assert stores[-1].values.get("a") == "b"
-
-
 def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
     board = PlainBoard(store)
     board.hello()
@@ -212,16 +189,6 @@ def test_a_line_of_the_largest_size_is_kept_as_it_is(store: CompanionStore):
     span = SeqRange(board.name, "journal", board.logs["journal"].epoch, 0, 1)
     assert store.replication.store_batches([LineBatch(Sender(board.board, board.link, 1), span, [(1, line)])], 1) == [1]
     assert dict(store.boards.lines(span)) == {1: line}
-
-
-def test_a_late_hello_of_the_same_connection_is_passed_over(store: CompanionStore):
-    board = synced(store)
-    assert board.n > 1
-    board.link -= 1
-    late = Hello(board.name, Sender(board.board, board.link + 1, 1), 60, {"journal": PlainLog().state})
-    with pytest.raises(Stale):
-        store.replication.greet(late, board.now)
-    assert len(present(store, board)) == 10
 
 
 def test_a_flash_that_counts_connections_again_is_believed_after_a_silence(store: CompanionStore):
