@@ -75,7 +75,9 @@ def test_lines_that_were_found_damaged_are_told_of(home: Path):
     ran = _doctor(home)
     assert ran.status == 0
     (told,) = [check for check in ran.json["checks"] if check["name"] == "database" and check["state"] == "watch"]
-    assert told["told"] == "board kitchen: 2 lines of its journal found damaged"
+    assert told["told"] == (
+        "kitchen: 2 lines of its journal found damaged in the database; the board sends again what it still has."
+    )
 
 
 def test_a_port_that_is_taken(home: Path):

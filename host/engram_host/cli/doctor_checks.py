@@ -81,12 +81,7 @@ def _sqlite(path: Path) -> Iterator[Finding]:
         return
     yield _of_schema(f"{path}", versions)
     for lines in damaged:
-        advice = "run `engram serve`: it asks the boards for them."
-        if lines.lost:
-            advice = f"{advice} Those that no board has any more ({lines.lost}): {lines.if_lost}"
-        former = f" ({lines.former} in copies of former epochs)" if lines.former else ""
-        count = counted(lines.count, "line", "lines")
-        yield watch("database", f"board {lines.device}: {count} of its {lines.log}{former} found damaged", advice)
+        yield watch("database", lines.sentence, "run `engram serve`: it asks the boards for them.")
 
 
 def _verdict(opened: sqlite3.Connection) -> str:

@@ -55,8 +55,7 @@ def test_damaged_lines_are_counted_once_they_were_read(board: PlainBoard):
     (found,) = board.store.boards.damaged()
     assert (found.device, found.log, found.count, found.lost) == (board.name, JOURNAL, 1, 0)
     assert found.sentence == (
-        f"{board.name}: 1 line of its journal in the database is damaged and passed over; the board is asked to send "
-        "what it still has."
+        f"{board.name}: 1 line of its journal found damaged in the database; the board sends again what it still has."
     )
 
 
@@ -109,7 +108,7 @@ def test_a_damaged_turn_that_has_left_the_board_is_counted_as_lost(board: PlainB
     board.sync()
     (found,) = board.store.boards.damaged()
     assert (found.count, found.lost) == (1, 1)
-    assert "the board does not have it any more" in found.sentence
+    assert "It has 1 of these no more" in found.sentence
 
 
 def test_damaged_lines_that_the_board_rolled_back_leave_no_trace(board: PlainBoard):
@@ -175,4 +174,4 @@ def test_a_check_finds_damaged_lines_of_former_epochs_and_counts_them_apart(boar
     board.store.health.check()
     (found,) = board.store.boards.damaged()
     assert (found.count, found.lost, found.former) == (1, 1, 1)
-    assert "damaged (1 in copies of former epochs)" in found.sentence
+    assert "(1 in copies of former epochs) found damaged" in found.sentence

@@ -34,17 +34,10 @@ class DamagedLines:
 
     @property
     def sentence(self) -> str:
-        lines = counted(self.count, "line", "lines")
-        start = f"{self.device}: {lines} of its {self.log} in the database {'is' if self.count == 1 else 'are'} damaged"
-        if self.former:
-            start += f" ({self.former} in copies of former epochs)"
-        if not self.lost:
-            return f"{start} and passed over; the board is asked to send what it still has."
-        lost = f"{self.lost} of these the board has no more" if self.lost < self.count else "the board has no more"
-        what = "it" if self.count == 1 else "them"
-        if self.lost == self.count:
-            lost = f"the board does not have {what} any more"
-        return f"{start} and passed over; {lost}: {self.if_lost}"
+        former = f" ({self.former} in copies of former epochs)" if self.former else ""
+        lines = f"{counted(self.count, 'line', 'lines')} of its {self.log}{former}"
+        found = f"{self.device}: {lines} found damaged in the database; the board sends again what it still has."
+        return f"{found} It has {self.lost} of these no more: {self.if_lost}" if self.lost else found
 
 
 def mark_damaged(rows: Rows, found: Iterable[Found], now: int) -> list[str]:
