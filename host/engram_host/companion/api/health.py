@@ -11,6 +11,8 @@ from engram import log_line
 from engram_host import __version__
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.middleware import RequestCaller, Role, requires, shown_token
+from engram_host.companion.auth.sessions import NO_TOKEN
+from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.bridges.runner import BridgeStatus
 from engram_host.companion.diagnosis import Finding
 from engram_host.companion.diagnosis.checks import check_companion
@@ -120,6 +122,6 @@ def _add_operator_routes(app: FastAPI, companion: CompanionApp) -> None:
     @app.delete("/v1/page/sessions", openapi_extra=requires(Role.OPERATOR, reads=True))
     async def sign_out_everywhere(request: Request) -> dict[str, int]:
         """Sign out all browsers that signed in on the page with the token of this request, and end its unused links."""
-        session, sessions = request.state.session, companion.access.sessions
-        ended = sessions.end_all(session) if session else sessions.end_all_of(shown_token(request.headers))
-        return {"ended": await ended}
+        session, shown = request.state.session, shown_token(request.headers)
+        token = session.row.token if session else token_digest(shown) if shown else NO_TOKEN
+        return {"ended": await companion.access.sessions.end_all(token)}

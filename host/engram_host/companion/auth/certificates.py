@@ -6,7 +6,6 @@ change on a board.
 
 import datetime
 import ipaddress
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import SettingError
 from engram_host.root_certificates import root_bundle
 
@@ -81,9 +81,9 @@ def issue_certificate(files: TlsFiles, names: Sequence[str]) -> Issued:
         wanted = list(dict.fromkeys([*wanted, *LOCAL]))
         authority, key = _new_authority(files) if is_new else _read_authority(files)
         made, own_key = _signed(wanted, authority, key)
-        _write(files.key, _pem_of_key(own_key), 0o600)
-        _write(files.certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
-        _write(files.roots, _roots(authority), 0o644)
+        write_private(files.key, _pem_of_key(own_key))
+        write_private(files.certificate, made.public_bytes(serialization.Encoding.PEM), 0o644)
+        write_private(files.roots, _roots(authority), 0o644)
     except OSError as error:
         raise SettingError(str(error.filename or files.folder), f"cannot be used: {error.strerror}.") from None
     return Issued(wanted, int(made.not_valid_after_utc.timestamp()), is_new)
@@ -127,8 +127,8 @@ def _new_authority(files: TlsFiles) -> tuple[x509.Certificate, ec.EllipticCurveP
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
     made = builder.sign(key, hashes.SHA256())
-    _write(files.authority_key, _pem_of_key(key), 0o600)
-    _write(files.authority, made.public_bytes(serialization.Encoding.PEM), 0o644)
+    write_private(files.authority_key, _pem_of_key(key))
+    write_private(files.authority, made.public_bytes(serialization.Encoding.PEM), 0o644)
     return made, key
 
 
@@ -218,10 +218,3 @@ def _read_certificate(path: Path) -> x509.Certificate:
         raise SettingError(str(path), f"cannot be read: {error.strerror}.") from None
     except ValueError:
         raise SettingError(str(path), "is not a certificate in PEM form.") from None
-
-
-def _write(path: Path, content: bytes, mode: int) -> None:
-    draft = path.with_name(path.name + ".new")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
-        file.write(content)
-    draft.replace(path)

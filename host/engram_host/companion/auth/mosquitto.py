@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from engram_host.companion.auth.tokens import mosquitto_hash, new_token
+from engram_host.companion.auth.tokens import mosquitto_hash, new_token, write_private
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken
 
@@ -45,11 +45,6 @@ class FileAccess:
     uid: int = _KEEP
     gid: int = _KEEP
     advice: str = ""
-
-    def apply(self, file: int) -> None:
-        os.fchmod(file, self.mode)
-        if (self.uid, self.gid) != (_KEEP, _KEEP):
-            os.fchown(file, self.uid, self.gid)
 
 
 def access_for(user: str, folder: Path) -> FileAccess:
@@ -165,11 +160,7 @@ def write_mosquitto_files(
     try:
         where.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            draft = where / f"{name}.new"
-            with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
-                file.write(text)
-                access.apply(file.fileno())
-            draft.replace(where / name)
+            write_private(where / name, text.encode(), access.mode, (access.uid, access.gid))
     except OSError as error:
         raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None
     return [where / name for name in texts]

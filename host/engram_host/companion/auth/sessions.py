@@ -94,12 +94,9 @@ class Sessions:
     async def end(self, session: BrowserSession) -> None:
         await asyncio.to_thread(self._table.end_session, session.row.digest)
 
-    async def end_all(self, session: BrowserSession) -> int:
-        """End all sessions and links of a session's token; return the number of sessions."""
-        return await asyncio.to_thread(self._table.end_sessions_of, session.row.token)
-
-    async def end_all_of(self, token: str) -> int:
-        return await asyncio.to_thread(self._table.end_sessions_of, token_digest(token) if token else NO_TOKEN)
+    async def end_all(self, token: bytes) -> int:
+        """End all sessions and links of a token's digest, or of NO_TOKEN; return the number of sessions."""
+        return await asyncio.to_thread(self._table.end_sessions_of, token)
 
 
 def make_sign_in_path(table: PageSessionTable, token: bytes, *, is_local: bool) -> str:

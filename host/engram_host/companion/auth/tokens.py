@@ -20,6 +20,8 @@ OPERATOR_FILE = "operator.token"
 
 OPERATOR_NAME = "operator"
 
+KEPT_OWNER = (-1, -1)
+
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
 _MOSQUITTO_ROUNDS = 101
@@ -76,11 +78,14 @@ def read_secret(path: Path) -> str:
     return secret
 
 
-def write_private(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """Write and sync a file for this user only, whole or not at all. Raise OSError."""
+def write_private(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, int] = KEPT_OWNER) -> None:
+    """Write and sync a file, whole or not at all, for this user only unless `mode` says more. Raise OSError."""
     draft = path.with_name(f".new-{secrets.token_hex(8)}")
     try:
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            os.fchmod(file.fileno(), mode)
+            if owner != KEPT_OWNER:
+                os.fchown(file.fileno(), *owner)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

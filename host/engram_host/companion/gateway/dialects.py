@@ -54,7 +54,6 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_OPENAI_HOST = "api.openai.com"
 _OPENAI_TYPES = {401: "authentication_error", 403: "permission_error", 429: "requests"}
 
 

@@ -43,10 +43,6 @@ class ModelService:
         self._base = gateway_request.service_url(settings)
         self._client: httpx.AsyncClient | None = None
 
-    @property
-    def is_set_up(self) -> bool:
-        return bool(self._base)
-
     def start(self) -> None:
         if not self._base:
             return

@@ -66,7 +66,7 @@ def _add_session_routes(views: Views, page: Page) -> None:
     async def sign_out(request: Request, everywhere: Annotated[str, Form(max_length=10)] = "") -> Response:
         session = request.state.session
         if session:
-            await (page.sessions.end_all(session) if everywhere else page.sessions.end(session))
+            await (page.sessions.end_all(session.row.token) if everywhere else page.sessions.end(session))
         answer = redirect("/signin")
         page.drop_session(request, answer)
         return answer
