@@ -66,7 +66,7 @@ test: .venv micropython mosquitto chat-servers chromium  ## run all tests (ARGS=
 soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis" -o faulthandler_timeout=0 $(ARGS)
 
-eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder ENGINE=companion)
+eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder or young, ENGINE=companion)
 	@if [ -d "$(SETS)" ]; then $(BIN)/engram eval "$(SETS)" --engine "$(ENGINE)" --foreign "$(FOREIGN)"; \
 	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
 

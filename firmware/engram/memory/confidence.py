@@ -2,6 +2,8 @@
 
     words       c (2 - c) of the share c of the query's known words, by weight, that the hit has with what stands beside it,
                 times the share of known words among all, times how much weight the hit has
+                While a memory is young this says little: there each word is rare. Below 180 entries it is three fourths of
+                the share of the words that say something (light_words.py) which the hit itself has
     authority   who says so: a memory that was pinned, one that a model made, the assistant's own words
     days        whether it is of the days that the query names, if it names some
     agreement   a memory and a turn that both have most of the query's words
@@ -9,12 +11,17 @@
 docs/design/retrieval.md has the formula, and what was measured.
 """
 
+from engram import text
 from engram.compat import const
 from engram.memory.ranking import Item, most_evidence
-from engram.store.search.weights import MANY, OWN, Measure, inverse_frequency
+from engram.store.search.weights import OWN, inverse_frequency
+from engram.text.light_words import content_terms
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
+_GROWN = const(180)  # entries from which on the weights of words say enough
+_OWN_WORDS = const(750)  # thousandths of a hit that has all words
+_JUDGED = const(5)  # hits of a store whose words are looked at
 _AT_LEAST = const(4096)  # that a word is given, however common
 
 # Per cent.
@@ -37,6 +44,30 @@ WEAK = 300
 
 CERTAIN = 100
 """Thousandths below which a result is no answer."""
+
+
+class Certainty:
+    """The confidence of the hits of one query, by their words."""
+
+    def __init__(self, measure, message: str, idfs: dict, documents: int):
+        self._measure = measure
+        rarest = inverse_frequency(documents, 0)
+        is_young = documents < _GROWN
+        self._weights = {term: idfs.get(term, rarest) for term in content_terms(message)} if is_young else None
+        self._left = _JUDGED
+
+    def item_of(self, hit, ref: str, at: int, who: str, said: str) -> Item:
+        """Return the Item of a store's hit with its text; call it for hits in their order."""
+        sure = of_words(hit.evidence, self._measure) if self._weights is None else self._of_own_words(said)
+        return Item(ref, at, who, "", hit.score, hit.evidence, sure)
+
+    def _of_own_words(self, said: str) -> int:
+        self._left -= 1
+        if self._left < 0 or not self._weights:
+            return 0
+        own = set(text.index_terms(said))
+        found = sum([weight for term, weight in self._weights.items() if term in own])
+        return found * _OWN_WORDS // (sum(self._weights.values()) or 1)
 
 
 def of_words(evidence: int, measure) -> int:
@@ -71,15 +102,9 @@ def of_days(is_of_them: bool) -> int:
     return _ON_DAYS if is_of_them else _OFF_DAYS
 
 
-def item_of(hit, measure, ref: str, at: int, who: str) -> Item:
-    """Return the Item of a store's hit; `measure` is the query's."""
-    return Item(ref, at, who, "", hit.score, hit.evidence, of_words(hit.evidence, measure))
-
-
-def of_days_alone(count: int, measure) -> int:
-    """Return the confidence of `count` entries of the named days, for a query of no other words."""
-    weight = inverse_frequency(MANY, count)
-    return of_words(evidence_once(weight), Measure(weight, weight, measure.weight + measure.unknown))
+def of_days_alone(is_asked: bool) -> int:
+    """Return the confidence of what was said on the named days: an answer only if no other word was asked for."""
+    return _OWN_WORDS if is_asked else CERTAIN - 1
 
 
 def times(item: Item, per_cent: int) -> Item:

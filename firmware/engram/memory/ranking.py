@@ -77,15 +77,15 @@ def points(days, day: int) -> int:
 
 
 def said_on(days, query, records, journal, clock) -> list:
-    """Return [moment, id, who] of all entries of the days, newest first; who is "" for a record."""
+    """Return (moment, id, who) of memories of the days, then of what people said, newest first."""
     found = []
     kept = ((record["id"], record["created"], "") for record in records.newest(query.caller, query.tags))
-    for entries in (kept, () if query.tags else journal.newest_shown(query.caller)):
+    for entries in (kept, () if query.tags else journal.newest_said(query.caller)):
         for looked, (ref, at, who) in enumerate(entries):
             day = clock.day_number(at)
             if day < days.first or looked == _MOST_LOOKED:
                 break
             if day <= days.last and not (ref[0] == "t" and int(ref[1:]) in query.skip):
                 found.append((at, ref, who))
-    found.sort(key=lambda entry: (-entry[0], -int(entry[1][1:])))
+    found.sort(key=lambda entry: (entry[1][0] == "t", -entry[0], -int(entry[1][1:])))  # memories first
     return found

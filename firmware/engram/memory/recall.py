@@ -9,6 +9,7 @@ from collections import namedtuple
 # isort: off
 from engram import text
 from engram.text.times import find_days, without_days
+from engram.text.light_words import content_terms
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
@@ -82,18 +83,23 @@ class Recall:
         notes = self._find_notes(query, terms)
         if notes:
             frequencies.append((notes.count, notes.having))
-        known = known_weights(frequencies, weights(frequencies))
+        idfs = weights(frequencies)
+        known = known_weights(frequencies, idfs)
         measure = measure_query(frequencies, known)
-        items = self._ranked_records(query, known, measure)
+        documents = sum([count for count, _ in frequencies])
+        certainty = [confidence.Certainty(measure, query.text, idfs, documents) for _ in range(2)]
+        items = self._ranked_records(query, known, certainty[0])
         if not query.tags:
-            turns, asking = self._ranked_turns(query, known, measure)
+            turns, asking = self._ranked_turns(query, known, certainty[1])
             confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
-            if not items:
+            is_alone = not content_terms(query.text)
+            if is_alone or not items:
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
-                sure = confidence.of_days_alone(len(found), measure)
-                by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
+                by_days = [
+                    Item(ref, at, who, "", ONE, OWN, confidence.of_days_alone(is_alone)) for at, ref, who in found
+                ]
                 return Ranked(asked, by_days, (), "")
             for place, item in enumerate(items):
                 more = points(days, self._clock.day_number(item.at))
@@ -118,12 +124,12 @@ class Recall:
             return None
         return find_lines(notebook, names, terms, self._clock, query.since, query.until)
 
-    def _ranked_records(self, query, known, measure) -> list:
+    def _ranked_records(self, query, known, certainty) -> list:
         items = []
         stated = []
         for hit, record in self._records.search(query, self._candidates, known):
             stated.append(stated_importance(record))
-            item = confidence.item_of(hit, measure, record["id"], record["created"], "")
+            item = certainty.item_of(hit, record["id"], record["created"], "", record["content"])
             items.append(confidence.times(item, confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
@@ -132,14 +138,14 @@ class Recall:
             items[at] = with_score(item, score)
         return items
 
-    def _ranked_turns(self, query, known, measure) -> tuple:
+    def _ranked_turns(self, query, known, certainty) -> tuple:
         """Return (turns' items, ids of turns in which the caller asked the same)."""
         items = []
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
         for hit, turn in self._journal.search(query, self._candidates, "", known):
-            item = confidence.item_of(hit, measure, "t%d" % hit.number, turn["at"], turn["who"])
+            item = certainty.item_of(hit, "t%d" % hit.number, turn["at"], turn["who"], turn["text"])
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)
                 asking.append(item.id)

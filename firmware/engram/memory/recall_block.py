@@ -9,7 +9,8 @@ from engram import text
 from engram.compat import const
 from engram.memory.confidence import WEAK
 from engram.memory.ranking import most_evidence
-from engram.memory.recall import CANDIDATES, all_items, is_certain, is_weak, unfenced
+from engram.memory.recall import CANDIDATES, all_items, best_confidence, is_certain, is_weak, unfenced
+from engram.text.light_words import content_terms
 from engram.text.openers import asks
 
 _OPEN = const("<recalled-memories>")
@@ -34,8 +35,10 @@ _SAME = const(50)  # per cent of a text that another one makes up if both say th
 
 def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), shown=None) -> str:
     """Return the block of results within `budget` tokens, or ""; [id, sure] go to `shown`."""
+    if _needs_nothing(ranked):
+        return ""
     found = all_items(ranked)[:CANDIDATES]
-    if not found:
+    if not best_confidence(ranked):
         return _nothing(ranked, budget)
     is_answer = is_certain(ranked)
     is_all_weak = is_weak(ranked)
@@ -62,6 +65,12 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)
     return "\n".join([_OPEN, rule] + chosen.all_lines() + [_CLOSE])
+
+
+def _needs_nothing(ranked) -> bool:
+    """True for a greeting, and for a statement that nothing surely fits."""
+    message = ranked.query.text
+    return not content_terms(message) or (is_weak(ranked) and not asks(message))
 
 
 def _nothing(ranked, budget: int) -> str:

@@ -245,7 +245,9 @@ def _to_seconds(option: str, value: str) -> int:
 @takes(JSON)
 def evaluate(
     context: Context,
-    sets: Annotated[Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl")],
+    sets: Annotated[
+        Path, typer.Argument(help="folder of sets, each a folder with turns.jsonl and questions.jsonl; or young")
+    ],
     engine: Annotated[
         str, typer.Option(help="what searches: board, companion, or a variant such as companion-words")
     ] = "companion",
@@ -258,11 +260,16 @@ def evaluate(
 
     Example: engram eval path/to/sets --engine companion-words --json
     """
-    from engram_host.evaluation import run
+    from engram_host.evaluation import run, young
     from engram_host.evaluation.engines import NoBoardEngine
 
     if engine not in run.ENGINES:
         raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
+    if str(sets) == young.NAME:
+        if engine != "board":
+            raise WrongUsage("the set young is asked of a board: use --engine board.")
+        output.print_json(young.evaluate())
+        return
     if not sets.is_dir():
         raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")
     try:

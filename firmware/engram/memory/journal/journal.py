@@ -13,6 +13,7 @@ from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.journal.schema import cut_to, fitting_text, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
 from engram.store.types import LIVE, Query
+from engram.text.light_words import content_terms
 
 _CAPTION_BYTES = const(600)
 _QUOTED_BYTES = const(400)
@@ -264,11 +265,11 @@ class Journal:
             if turn is not None and "text" in turn:
                 yield turn
 
-    def newest_shown(self, caller):
-        """Yield (id, moment, who) of the turns that a caller is shown, newest first, without commands."""
+    def newest_said(self, caller):
+        """Yield (id, moment, who) of what people said that a caller is shown, newest first, without commands and greetings."""
         for seq in range(self.newest, self.entries.oldest - 1, -1):
             turn = self.live_turn(seq)
-            if turn and "text" in turn and not turn.get("command") and access.is_shown(caller, turn):
+            if turn and turn.get("role") == "user" and _says_something(turn) and access.is_shown(caller, turn):
                 yield "t%d" % seq, turn["at"], turn["who"]
 
     def get(self, ref: str, caller, around: int = 0) -> list:
@@ -355,3 +356,7 @@ def _is_seen(line, caller) -> bool:
 def step(most: int) -> int:
     """Return the even step of a window of `most` turns, which come in pairs."""
     return max(2, most // 4 // 2 * 2)
+
+
+def _says_something(turn: dict) -> bool:
+    return "text" in turn and not turn.get("command") and bool(content_terms(turn["text"]))
