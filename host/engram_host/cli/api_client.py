@@ -4,7 +4,7 @@ import ipaddress
 import json
 import os
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -92,7 +92,7 @@ class ApiClient:
                 if answer.is_error:
                     answer.read()
                     raise _as_refusal(answer)
-                yield from answer.iter_lines()
+                yield from lines_of(answer.iter_bytes())
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 
@@ -106,7 +106,7 @@ class ApiClient:
                 if answer.is_error:
                     answer.read()
                     raise _as_refusal(answer)
-                yield from _parse_events(answer.iter_lines())
+                yield from _parse_events(lines_of(answer.iter_bytes()))
         except httpx.HTTPError as error:
             raise self._unreached(error) from None
 
@@ -155,6 +155,16 @@ class ApiClient:
             f"no companion answers at {self.url} ({error}): start it with `engram serve`, or give its URL with --url or"
             f" {API_VARIABLE}."
         )
+
+
+def lines_of(pieces: Iterable[bytes]) -> Iterator[str]:
+    """Yield lines that end with a newline; httpx's own are also cut at U+2028 and others that texts have."""
+    rest = b""
+    for piece in pieces:
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from (line.decode().removesuffix("\r") for line in lines)
+    if rest:
+        yield rest.decode()
 
 
 def _parse_events(lines: Iterator[str]) -> Iterator[tuple[int, str, Any]]:
