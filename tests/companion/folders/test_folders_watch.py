@@ -74,18 +74,6 @@ def run(root: Path, steps) -> None:
     asyncio.run(all_of_it())
 
 
-def test_files_that_come_change_and_go_are_noticed(root: Path):
-    async def steps(folders: FolderService, store: CompanionStore) -> None:
-        write(root, {"b.md": "coffee"})
-        await wait_until_async("the change", lambda: paths(folders, store) == ["a.md", "b.md"])
-        (root / "a.md").rename(root / "c.md")
-        await wait_until_async("the change", lambda: paths(folders, store) == ["b.md", "c.md"])
-        (root / "b.md").unlink()
-        await wait_until_async("the change", lambda: paths(folders, store) == ["c.md"])
-
-    run(root, steps)
-
-
 def test_a_folder_that_went_is_reported_and_comes_back(root: Path):
     async def steps(folders: FolderService, store: CompanionStore) -> None:
         shutil.rmtree(root)

@@ -15,18 +15,17 @@ from fake_llm import Serving, serving
 from official_clients import anthropic
 from one_case import in_one_case
 from peers import ROOT, Companion
-from waiting import SECONDS, wait_until
+from waiting import SECONDS
 
 KEY = "sk-the-services-own-key-0123456789"
 
 
 class Gate:
-    """A companion with a gateway, and the tokens of two boards: of the first one, and of one that is used by a single test."""
+    """A companion with a gateway, and the token of a board."""
 
-    def __init__(self, companion: Companion, token: str, other: str):
+    def __init__(self, companion: Companion, token: str):
         self.companion = companion
         self.token = token
-        self.other = other
 
     def post(self, path: str, **body: Any) -> httpx.Response:
         """What it answers to a request of an API."""
@@ -50,10 +49,10 @@ def service() -> Iterator[Serving]:
 
 
 def _opened(home: Path, service: Serving, **variables: str) -> Iterator[Gate]:
-    made = make_tokens(home, "kitchen", "garden")
+    made = make_tokens(home, "kitchen")
     url = service.url + "/v1"
     with Companion(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, **variables) as companion:
-        yield Gate(companion, made["kitchen"], made["garden"])
+        yield Gate(companion, made["kitchen"])
 
 
 @pytest.fixture(scope="module")
@@ -84,16 +83,6 @@ def test_anthropics_client_gets_a_whole_answer(claude: Gate, service: Serving):
 def test_anthropics_client_gets_a_stream(claude: Gate):
     with claude.client().messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
         assert "".join(stream.text_stream) == "hello"
-
-
-def test_a_call_of_anthropics_api_is_counted_as_the_service_says(claude: Gate):
-    with claude.client(claude.other).messages.stream(model="m", max_tokens=50, messages=_messages("hi")) as stream:
-        list(stream)
-
-    def tokens() -> int:
-        return claude.companion.client.get("/v1/gateway").json()["devices"].get("garden", {"tokens": 0})["tokens"]
-
-    wait_until("it is counted", lambda: tokens() == 733)
 
 
 def test_anthropics_client_knows_the_gateways_errors(claude: Gate):

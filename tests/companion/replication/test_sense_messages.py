@@ -14,11 +14,11 @@ from engram_host.companion.errors import Refused
 from engram_host.companion.replication.state_messages import read_block, read_list
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.senses.table import PART_BYTES
-from engram_host.companion.store.senses.types import FOLDED, HOURS, MINUTES
+from engram_host.companion.store.senses.types import FOLDED, MINUTES
 from engram_host.companion.types import RetentionLimits
 from one_case import in_one_case
 from peers import Companion
-from perceiving_board import DAY, HOUR, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
+from perceiving_board import DAY, MINUTE, NOW, PerceivingBoard, bytes_of, posted_to
 from sending import Sent
 
 
@@ -54,13 +54,6 @@ def test_minutes_are_kept_as_the_board_has_them(store: CompanionStore, kitchen: 
     assert (sense.name, sense.unit, sense.decimals) == ("room", "°C", 1)
     newest = max(kept(store))
     assert (sense.at, sense.value) == (newest * MINUTE, kept(store)[newest][-1])
-
-
-def test_hours_that_a_board_folded_are_kept(store: CompanionStore, tmp_path: Path):
-    kitchen = PerceivingBoard(Sent(posted_to(store)), tmp_path / "flash", most_bytes=32768)
-    kitchen.perceive("room", walk(6000), HOUR // 2)
-    kitchen.tell()
-    assert kept(store, level=HOURS)
 
 
 def test_blocks_in_any_order_give_the_same(store: CompanionStore, kitchen: PerceivingBoard):

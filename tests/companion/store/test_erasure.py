@@ -98,15 +98,11 @@ def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
     """How many rows each table has in which a name stands, in any column."""
 
     def count(rows) -> dict[str, int]:
-        tables = set(re.findall(r"^CREATE TABLE (\w+)", _schema(store), re.MULTILINE)) - {VERSION_TABLE}
+        tables = set(re.findall(r"^CREATE TABLE (\w+)", schema_sql(), re.MULTILINE)) - {VERSION_TABLE}
         found = {table: [str(row) for row in rows.run(f"SELECT * FROM {table}")] for table in tables}
         return {table: sum(name in row for row in each) for table, each in found.items()}
 
     return {table: count for table, count in store.database.read(count).items() if count}
-
-
-def _schema(store: CompanionStore) -> str:
-    return schema_sql()
 
 
 def test_every_table_of_the_schema_that_names_a_board_is_known():

@@ -20,25 +20,10 @@ class ChatRequest(BaseModel):
     messages: list[Any] = Field(description="as OpenAI's or Anthropic's API has them")
 
 
-_STATUSES = {
-    400: "the request cannot be read",
-    401: "a token is asked for",
-    403: "the page that asks may not do this",
-    404: "there is no such model",
-    408: "the request took too long to arrive",
-    413: "the request is too long",
-    422: "something in the request is not as it should be",
-    429: "a limit of the day is reached, or too many calls are under way",
-    499: "the client has gone",
-    502: "the model's service failed, or refuses the gateway's key",
-    503: "the gateway is not set up, or the database cannot be used now",
-    504: "the model's service did not answer in time",
-    "4XX": "the model's service refuses the request",
-    "5XX": "the model's service failed",
-}
-_REFUSALS: dict[int | str, dict[str, Any]] = {
-    status: {"description": text, "content": {"application/json": {}}} for status, text in _STATUSES.items()
-}
+# Refusals have the form of the service's API, which docs/guides/gateway.md lists with their reasons.
+_REFUSAL = {"description": "a refusal in the form of the API", "content": {"application/json": {}}}
+_STATUSES = (400, 401, 403, 404, 408, 413, 422, 429, 499, 502, 503, 504, "4XX", "5XX")
+_REFUSALS: dict[int | str, dict[str, Any]] = dict.fromkeys(_STATUSES, _REFUSAL)
 _ANSWERS = _REFUSALS | {
     200: {"description": "the model's answer", "content": {"application/json": {}, "text/event-stream": {}}}
 }

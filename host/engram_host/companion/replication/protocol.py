@@ -103,7 +103,6 @@ class Replication:
         supervisor: Supervisor,
         metrics: Metrics | None = None,
         quota: LineQuota = NO_QUOTA,
-        clock: Callable[[], float] = time.time,
     ):
         self._replication = replication
         self._notes = notes
@@ -111,7 +110,6 @@ class Replication:
         self._status = status
         self._quota = quota
         self._taken = taken
-        self._clock = clock
         self._metrics = metrics or Metrics()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         self._supervisor = supervisor
@@ -173,7 +171,7 @@ class Replication:
             case "keep":
                 return await self._promise(device, sender, head)
             case "holds":
-                held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(self._clock())
+                held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(time.time())
                 count = await asyncio.to_thread(self._replication.resolve_archive, *held)
                 self._taken()
                 return answer_to(head, "kept", count=count)
@@ -181,7 +179,7 @@ class Replication:
                 return await self._keep_state(device, sender, head, bytes(body))
 
     async def _keep_state(self, device: str, sender: Sender, head: Head, body: bytes) -> bytes:
-        now = int(self._clock())
+        now = int(time.time())
         match head["op"]:
             case "notes":
                 span = read_note_span(device, head)
@@ -213,7 +211,7 @@ class Replication:
             raise _Busy
         self._greeting += 1
         try:
-            welcome = await asyncio.to_thread(self._replication.greet, hello, int(self._clock()), self._quota)
+            welcome = await asyncio.to_thread(self._replication.greet, hello, int(time.time()), self._quota)
         finally:
             self._greeting -= 1
         for sentence in welcome.events:
@@ -250,7 +248,7 @@ class Replication:
             # Waiting callers get an answer, even if this task fails.
             outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
             try:
-                began, now = time.monotonic(), int(self._clock())
+                began, now = time.monotonic(), int(time.time())
                 batches = [each.batch for each in together]
                 outcomes = await asyncio.to_thread(self._replication.store_batches, batches, now, self._quota)
                 self._metrics.observe_write(time.monotonic() - began)
@@ -298,7 +296,8 @@ class MessageDispatcher:
         metrics: Metrics | None = None,
     ):
         self._replication = replication
-        self._answer_search, self._answer_get, self._answer_file, self._answer_talk = searching, reading, files, talking
+        self._readers = {"search": searching, "get": reading, "file": files}
+        self._answer_talk = talking
         self._metrics = metrics or Metrics()
 
     async def answers(self, device: str, data: bytes) -> list[bytes]:
@@ -317,13 +316,9 @@ class MessageDispatcher:
 
     async def _answers(self, device: str, head: Head, body: memoryview) -> list[bytes]:
         try:
-            if head["op"] == "search":
-                return await self._answer_search(device, head)
-            if head["op"] == "get":
-                return await self._answer_get(device, head)
-            if head["op"] == "file":
-                return await self._answer_file(device, head)
-            if head["op"] == "listen" or head["op"] == "reply" or head["op"] == "push":
+            if head["op"] in self._readers:
+                return await self._readers[head["op"]](device, head)
+            if head["op"] in ("listen", "reply", "push"):
                 return await self._answer_talk(device, head, bytes(body))
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
