@@ -121,7 +121,7 @@ REFUSED = {
     "a certificate without its key": ("[http]\ncertificate = 'c'\n", {"c": ""}, "tls", "http.certificate"),
     "a gateway's key that others may read": (
         "[gateway]\nurl = 'http://127.0.0.1:9/v1'\n",
-        {"gateway.key": "sk-x"},
+        {"secrets/gateway.key": "sk-x"},
         "gateway",
         "chmod 600",
     ),
@@ -141,6 +141,7 @@ def test_what_serve_refuses_is_wrong_here_too(
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(content)
     for file, text in files.items():
+        (home / file).parent.mkdir(mode=0o700, exist_ok=True)
         (home / file).write_text(text)
         (home / file).chmod(0o600 if text == _ONE_LINE else 0o644)
     assert told in _wrong(_doctor(home))[name]["do"]

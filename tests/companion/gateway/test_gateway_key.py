@@ -1,7 +1,6 @@
 """The gateway's key: where it comes from, and that nobody but the service ever sees it."""
 
 import json
-import logging
 from pathlib import Path
 
 import httpx
@@ -10,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from device_tokens import make_tokens
+from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import api_key as keys
 from engram_host.companion.gateway.api_key import ApiKey, find_api_key
@@ -98,10 +98,8 @@ def test_no_repr_shows_it(tmp_path: Path):
 # --- where it comes from
 
 
-def _file(home: Path, content: str, mode: int = 0o600) -> None:
-    (home / keys.FILE).touch(mode)
-    (home / keys.FILE).chmod(mode)
-    (home / keys.FILE).write_text(content)
+def _found(home: Path, **environment: str) -> dict[str, str]:
+    return find_api_key(SecretStore(home, environment)).headers()
 
 
 def test_the_environment_goes_before_the_file_and_that_before_the_keyring(
@@ -110,22 +108,20 @@ def test_the_environment_goes_before_the_file_and_that_before_the_keyring(
     import keyring
 
     monkeypatch.setattr(keyring, "get_password", lambda service, user: "from-the-keyring")
-    assert find_api_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-keyring"}
-    _file(tmp_path, "from-the-file\n")
-    assert find_api_key(tmp_path, {}).headers() == {"Authorization": "Bearer from-the-file"}
-    assert find_api_key(tmp_path, {keys.VARIABLE: "given"}).headers() == {"Authorization": "Bearer given"}
+    assert _found(tmp_path) == {"Authorization": "Bearer from-the-keyring"}
+    SecretStore(tmp_path, {}).keep(keys.NAME, "from-the-file")
+    assert _found(tmp_path) == {"Authorization": "Bearer from-the-file"}
+    assert _found(tmp_path, ENGRAM_GATEWAY_KEY="given") == {"Authorization": "Bearer given"}
 
 
-def test_without_a_keyring_there_is_no_key(tmp_path: Path, caplog: pytest.LogCaptureFixture):
-    with caplog.at_level(logging.INFO):
-        assert not find_api_key(tmp_path, {})
+def test_without_a_keyring_there_is_no_key(tmp_path: Path):
+    assert _found(tmp_path) == {}
 
 
-@in_one_case("mode", [0o640, 0o604, 0o666])
-def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Path, mode: int):
+def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Path):
     home = tmp_path / "home"
-    home.mkdir(mode=0o700)
-    _file(home, KEY, mode)
+    SecretStore(home, {}).keep(keys.NAME, KEY)
+    (home / "secrets" / keys.NAME).chmod(0o640)
     status, told = failed_start(home, *FREE, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
     assert status == 2 and "chmod 600" in told and KEY not in told and "Traceback" not in told
 
@@ -133,7 +129,7 @@ def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Pa
 @in_one_case("value", [f"{KEY}\nX: y", f"{KEY} {KEY}", f"{KEY}é"])
 def test_a_key_that_is_no_key_is_refused_unshown(tmp_path: Path, value: str):
     with pytest.raises(SettingError) as refused:
-        find_api_key(tmp_path, {keys.VARIABLE: value})
+        _found(tmp_path, ENGRAM_GATEWAY_KEY=value)
     assert KEY not in str(refused.value)
 
 

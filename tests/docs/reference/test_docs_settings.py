@@ -79,7 +79,7 @@ def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.
     documented |= {plain(row[1]) for row in rows(section(read("docs/reference/companion-settings.md"), "## Settings"))}
-    documented.add(api_key.VARIABLE)  # a secret, told of on the gateway's page alone
+    documented.add(SecretStore(ROOT).variable(api_key.NAME))  # a secret, told of on the gateway's page alone
     documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     documented |= set(re.findall(r"\$\{(ENGRAM_[A-Z_]+)", read("deploy/compose.yaml")))
     documented |= {SecretStore(ROOT).variable(secret_name(kind.name, each.name)) for kind, each in _secrets()}

@@ -21,6 +21,10 @@ LONGEST_SECRET = 4096
 _NAME = re.compile(r"[a-z0-9-]+(?:\.[a-z0-9_-]+)+")
 
 
+class KeyringUnusable(SettingError):
+    """The system has no keyring, or it refuses."""
+
+
 class SecretStore:
     """Secrets of a companion folder; calls may block. Raises SettingError without the secret."""
 
@@ -93,4 +97,4 @@ def _keyring_call(method: str, *words: str) -> str | None:
         problem = (
             f"cannot be had from the system's keyring ({type(error).__name__}): keep it in a file, without --keyring."
         )
-        raise SettingError(words[0], problem) from None
+        raise KeyringUnusable(words[0], problem) from None

@@ -13,8 +13,7 @@ from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.diagnosis import CHECKS, REFUSED, Finding, clock, disk, find_stat, watch, well, wrong
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway.api_key import FILE as KEY_FILE
-from engram_host.companion.gateway.api_key import VARIABLE, find_api_key
+from engram_host.companion.gateway.api_key import NAME, find_api_key
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, secrets_in_file
 from engram_host.companion.settings_reader import FILE
@@ -36,7 +35,7 @@ def files(settings: Settings) -> Iterator[Finding]:
     for path in keys:
         if not path.exists():
             yield wrong("files", CHECKS.say("file_missing", file=str(path)), CHECKS.say("replace_file"))
-    for path in [home / OPERATOR_FILE, home / KEY_FILE, *keys, *sorted(home.glob("companion.db*"))]:
+    for path in [home / OPERATOR_FILE, *keys, *sorted(home.glob("companion.db*"))]:
         yield from _mode_of(path)
     secrets = home / SECRETS
     for path in [secrets, *sorted(secrets.glob("*"))] if secrets.is_dir() else []:
@@ -78,10 +77,11 @@ def gateway(settings: Settings) -> Iterator[Finding]:
     """Check the gateway's key; raises SettingError."""
     if not service_url(settings.gateway):
         return
-    if find_api_key(settings.home, os.environ):
+    secrets = SecretStore(settings.home)
+    if find_api_key(secrets):
         yield well("gateway", CHECKS.say("gateway_key"))
     else:
-        yield watch("gateway", CHECKS.say("gateway_no_key"), CHECKS.say("set_key", variable=VARIABLE))
+        yield watch("gateway", CHECKS.say("gateway_no_key"), CHECKS.say("set_key", variable=secrets.variable(NAME)))
 
 
 def alerts(settings: Settings) -> Iterator[Finding]:

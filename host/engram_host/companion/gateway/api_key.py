@@ -3,18 +3,15 @@
 import logging
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from types import MappingProxyType
 
-from engram_host.companion.auth.tokens import read_secret
+from engram_host.companion.auth.secrets import KeyringUnusable, SecretStore
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.dialects import OPENAI, ModelApi
 
 _log = logging.getLogger("engram.gateway")
 
-VARIABLE = "ENGRAM_GATEWAY_KEY"
-FILE = "gateway.key"
-KEYRING = ("engram", "gateway")  # service and user name in the system's keyring
+NAME = "gateway.key"  # of the secret
 _KEY = re.compile(r"[!-~]{1,4096}")
 
 
@@ -37,27 +34,13 @@ class ApiKey:
         return api.key_headers(self._value, asked)
 
 
-def find_api_key(home: Path, environment: Mapping[str, str]) -> ApiKey:
-    """Find the key in the environment, gateway.key or the keyring; empty if nowhere. May raise SettingError."""
-    value = environment.get(VARIABLE, "").strip()
-    path = home / FILE
-    if value:
-        where = VARIABLE
-    elif path.exists():
-        where, value = str(path), read_secret(path)
-    else:
-        where, value = "the keyring", _from_keyring()
-    if value and not _KEY.fullmatch(value):
-        raise SettingError(where, "has no key for the gateway: it has to be one word of ASCII.")
-    return ApiKey(value)
-
-
-def _from_keyring() -> str:
-    import keyring
-    from keyring.errors import KeyringError
-
+def find_api_key(secrets: SecretStore) -> ApiKey:
+    """Find the key in the environment, its file or the keyring; empty if nowhere. May raise SettingError."""
     try:
-        return keyring.get_password(*KEYRING) or ""
-    except KeyringError as error:
-        _log.info("no keyring can be used here: %s", type(error).__name__)
-        return ""
+        value = secrets.find(NAME) or secrets.find(NAME, in_keyring=True)
+    except KeyringUnusable as problem:
+        _log.info("%s", problem)
+        value = ""
+    if value and not _KEY.fullmatch(value):
+        raise SettingError(NAME, "has no key for the gateway: it has to be one word of ASCII.")
+    return ApiKey(value)

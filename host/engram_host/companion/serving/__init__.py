@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import functools
-import os
 import socket
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from engram_host.companion.api.app import make_app
 from engram_host.companion.api.server import CannotListen, WebServer, find_connection_limit
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.auth.exposure import check_exposure, http_tls
+from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.bridges.connections import run_until_one_ends
@@ -90,7 +90,7 @@ async def start(home: Path, flags: Mapping[tuple[str, str], Any]) -> AsyncIterat
     make_folder(home)
     http = settings.http
     operator = operator_token(home)
-    key = await asyncio.to_thread(find_api_key, home, os.environ) if settings.gateway.url else ApiKey()
+    key = await asyncio.to_thread(find_api_key, SecretStore(home)) if settings.gateway.url else ApiKey()
     tls = http_tls(http, home)
     async with contextlib.AsyncExitStack() as stack:
         # Several share a PostgreSQL; a file is for one.
