@@ -8,11 +8,11 @@ each stored turn. QUESTIONS has a JSON string per line; ANSWERS gets a line for 
 in thousandths, then at most LIMIT ids, best first.
 """
 
-import gc
 import json
 import sys
 
 from engram.clock import Clock
+from engram.compat import collect_often
 from engram.memory.access import OWNER
 from engram.memory.journal import schema
 from engram.memory.journal.journal import Journal
@@ -116,7 +116,7 @@ def ask(store, questions, answers, limit) -> None:
 def main(flash_file, step, *arguments) -> None:
     import flash  # on the simulated board; the host runs Turns without it
 
-    gc.threshold(8000)  # as the app sets it
+    collect_often()  # as the app does
     flash.mount(flash_file, SIZE, "/flash")
     store = Turns("/flash")
     if step == "feed":
