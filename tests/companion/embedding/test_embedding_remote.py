@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from embedding_service import KEY, MODEL, WIDTH, EmbeddingService, direction
-from engram_host.companion.embedding.remote import RemoteEmbedder, RemoteService
+from engram_host.companion.embedding import remote
+from engram_host.companion.embedding.remote import RemoteEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.settings import EmbeddingSettings
 from official_clients import openai
 from one_case import in_one_case
 from waiting import SECONDS
@@ -43,12 +45,6 @@ class Waits(list):
         self.append(seconds)
 
 
-def service(peer: EmbeddingService, key: str = KEY, **more) -> RemoteService:
-    return RemoteService(
-        peer.url, {"Authorization": f"Bearer {key}"}, **{"sleep": Waits(), "timeout_seconds": SECONDS, **more}
-    )
-
-
 def embed(embedder, texts, kind="passage"):
     async def work():
         try:
@@ -60,7 +56,8 @@ def embed(embedder, texts, kind="passage"):
 
 
 def remote_embedder(peer, key=KEY, waits=None, **more) -> RemoteEmbedder:
-    return RemoteEmbedder(service(peer, key, sleep=waits if waits is not None else Waits()), MODEL, **more)
+    asked = {"base_url": peer.url, "api_key": key, "model_name": MODEL, "timeout_seconds": int(SECONDS), **more}
+    return RemoteEmbedder(EmbeddingSettings(**asked), waits if waits is not None else Waits())
 
 
 TEXTS = ["one", "two", "three", "four", "five"]
@@ -116,9 +113,10 @@ def test_what_may_pass_is_tried_again(peer, fault):
     assert len(peer.requests) == before + 2
 
 
-def test_an_answer_that_does_not_come_in_time_is_asked_for_again(peer):
+def test_an_answer_that_does_not_come_in_time_is_asked_for_again(peer, monkeypatch):
     peer.faults.append("slow")
-    asked = RemoteEmbedder(service(peer, timeout_seconds=0.5, retries=99), MODEL)
+    monkeypatch.setattr(remote, "RETRIES", 99)
+    asked = remote_embedder(peer, timeout_seconds=0.5)
     np.testing.assert_allclose(embed(asked, ["a"]), [direction("a")], atol=1e-6)
     assert len(peer.requests) >= 2
 
@@ -168,7 +166,7 @@ def test_what_cannot_pass_is_tried_once_and_keeps_its_status(peer, status):
 
 
 def test_a_service_that_is_not_there_is_unavailable():
-    embedder = RemoteEmbedder(RemoteService("http://127.0.0.1:9/v1", {}, retries=1, sleep=Waits()), MODEL)
+    embedder = RemoteEmbedder(EmbeddingSettings(base_url="http://127.0.0.1:9/v1"), Waits())
     with pytest.raises(EmbedderUnavailable, match=r"127\.0\.0\.1 cannot be reached"):
         embed(embedder, ["a"])
 

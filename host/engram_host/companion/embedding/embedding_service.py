@@ -24,9 +24,6 @@ from engram_host.companion.vector_types import Identity
 
 GRAPHS = "graphs"
 
-OPENAI_URL = "https://api.openai.com/v1"
-OPENAI_MODEL = "text-embedding-3-small"
-
 
 def make_embedder(
     settings: EmbeddingSettings,
@@ -42,7 +39,12 @@ def make_embedder(
     if provider == "auto":
         provider = "openai" if settings.is_remote_set else "local"
     is_remote = provider == "openai"
-    links: list[Embedder] = [_remote(settings)] if is_remote else []
+    links: list[Embedder] = []
+    if is_remote:
+        # Only this needs an HTTP client.
+        from engram_host.companion.embedding.remote import RemoteEmbedder
+
+        links.append(RemoteEmbedder(settings))
     names = _local_names(settings, "" if is_remote else provider)
     if names:
         # numpy is loaded only where a vector is made.
@@ -65,26 +67,6 @@ def _local_names(settings: EmbeddingSettings, local: str) -> list[str]:
     if local == "minilm" or settings.fallback in ("none", local):
         return own
     return [*own, settings.fallback]
-
-
-def _remote(settings: EmbeddingSettings) -> Embedder:
-    # Only this needs an HTTP client.
-    from engram_host.companion.embedding.remote import RemoteEmbedder, RemoteService
-
-    key = {"Authorization": f"Bearer {settings.api_key}"} if settings.api_key else {}
-    service = RemoteService(
-        settings.base_url or OPENAI_URL,
-        key | settings.header_fields(),
-        timeout_seconds=settings.timeout_seconds,
-    )
-    return RemoteEmbedder(
-        service,
-        settings.model_name or OPENAI_MODEL,
-        settings.dimensions,
-        use_dimensions=settings.use_dimensions,
-        batch_size=settings.batch_size,
-        input_characters=settings.input_characters,
-    )
 
 
 # --- the service
