@@ -1,7 +1,6 @@
 """Commands that reach a board over the link of a companion: no cable, no folder of a simulated board."""
 
 import io
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,36 +87,3 @@ def test_an_import_for_a_board_that_is_away_is_not_kept(linked: Linked, tmp_path
         reasons = ("attic is connected and has not taken the message yet", "attic has other messages to answer first")
         assert ran.status == 1 and any(reason in ran.out for reason in reasons)
         assert "Nothing was done." in ran.out or "The board may do it yet." in ran.out
-
-
-def test_two_memories_are_merged_and_that_is_undone(linked: Linked, tmp_path: Path):
-    file = tmp_path / "two.jsonl"
-    file.write_text('{"content":"the shed is locked"}\n{"content":"Ada has the key of it"}\n')
-    fine("import", file, *linked.home)
-    contents = ("the shed is locked", "Ada has the key of it")
-    kept, other = (
-        next(line["id"] for line in linked.board.lines("records") if line.get("content") == content)
-        for content in contents
-    )
-    wait_until("the copy has them", lambda: other in fine("list", "--words", "Ada key", *linked.home).out)
-    text = "the shed is locked, Ada has the key"
-    wanted = json.dumps({"do": "merge", "other": other, "text": text})
-    merged = fine("api", "POST", f"/v1/boards/kitchen/memories/{kept}", "--data", wanted, *linked.home).json
-    assert (merged["entry"], merged["other"]) == (kept, other)
-    wait_until("the copy follows", lambda: other not in fine("list", "--words", "Ada key", *linked.home).out.split())
-
-    def state(path: str) -> str:
-        return fine("api", "GET", path, *linked.home).json["state"]
-
-    change = f"/v1/boards/kitchen/changes/{merged['id']}"
-    # The copy may follow before the board has answered.
-    wait_until("both parts are answered", lambda: state(change) == "done")
-    # It may also answer before the copy has the lines that the undo compares.
-    wait_until("the undo is taken", lambda: engram("api", "POST", f"{change}/undo", *linked.home).status == 0)
-    wait_until("both are back", lambda: other in fine("list", "--words", "Ada key", *linked.home).out.split())
-
-    def contents_of_kept() -> list[str]:
-        lines = linked.board.lines("records")
-        return [line["content"] for line in lines if line.get("id") == kept and "content" in line]
-
-    wait_until("the board has all three", lambda: contents_of_kept() == [contents[0], text, contents[0]])

@@ -14,7 +14,6 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.lockfile import lock_home
 from engram_host.companion.recovery import daily_backup, kept_files, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
-from engram_host.companion.store.row_types import LogRow
 from engram_host.companion.types import AuditEntry, LogName, SeqRange
 from killed_at import killed_at
 from plain_board import PlainBoard
@@ -95,18 +94,6 @@ def test_a_damaged_database_is_replaced_by_the_newest_backup(home: Home):
     store.close()
 
 
-def test_lines_that_are_newer_than_the_backup_come_again_from_their_board(home: Home):
-    home.save()
-    home.say(7)
-    home.damage()
-    fine("repair", "--home", home.folder)
-    store = home.open()
-    assert len(home.lines(store)) == LINES
-    home.board.sync()
-    assert home.lines(store) == home.board.logs[JOURNAL].lines
-    store.close()
-
-
 def test_the_archive_comes_back_from_the_backup(home: Home):
     home.save()
     home.damage()
@@ -174,21 +161,6 @@ def test_lines_that_no_board_can_send_again_are_set_aside(home: Home):
     assert (left.epoch, left.seq) == (former, 7) and "damaged" in left.why
     store.health.check()
     assert store.boards.damaged() == []
-    store.close()
-
-
-def test_what_was_set_aside_goes_when_a_line_of_its_number_is_forgotten(home: Home):
-    store = home.open()
-    home.board.logs[JOURNAL].epoch += 1_000_000
-    home.board.sync()
-    log = home.board.logs[JOURNAL]
-    harm_line(store, "hall", JOURNAL, 7, epoch=log.epoch - 1_000_000)
-    store.close()
-    fine("repair", "--home", home.folder)
-    store = home.open()
-    copy = LogRow("hall", JOURNAL, log.epoch)
-    store.database.write(lambda rows: rows.forget_equals(copy, [(7, log.lines[7])]))
-    assert store.boards.set_aside_lines("hall") == []
     store.close()
 
 

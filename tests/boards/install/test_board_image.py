@@ -99,12 +99,6 @@ def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
     assert found == ["struck", "struck", "1"]
 
 
-def test_modules_of_a_pack_are_in_the_order_of_a_start():
-    names = [file_set._dotted(source) for source in file_set._sources()]
-    assert names[:2] == ["engram", "engram.device.boot"]
-    assert names.index("engram.config") < names.index("engram.app") < names.index("engram.channels.telegram.channel")
-
-
 def test_code_json_shows_the_hash_of_every_other_file(board: BoardProfile):
     code = file_set.code_files(board)
     told = json.loads(code.pop("code.json"))

@@ -51,12 +51,6 @@ def test_who_is_approved_as_the_owner_is_the_owner(running: RunningCompanion):
     running.app.store.people.remove_person("owner")
 
 
-def test_a_group_is_opened_and_closed(running: RunningCompanion):
-    opened = people(running, "group", "matrix:!room:example.org", "mention")
-    assert opened == {"groups": {"matrix:!room:example.org": "mention"}}
-    assert people(running, "group", "matrix:!room:example.org", "off") == {"groups": {}}
-
-
 # --- alerts
 
 

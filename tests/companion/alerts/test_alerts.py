@@ -27,10 +27,7 @@ from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
-from engram_host.companion.store import CompanionStore
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Said
-from plain_board import PlainBoard
 from waiting import wait_until_async
 from webhook import Webhook
 
@@ -171,22 +168,6 @@ def test_what_a_board_says_by_itself_is_told_once_and_not_what_it_said_before():
     (alert,) = tell(looks, NOW)
     assert alert.title == "kitchen says" and alert.text.startswith("take the cake out")
     assert len(alert.text) == PUSH_CHARACTERS and tell(looks, NOW) == []
-
-
-def test_a_look_reads_the_companions_database(store: CompanionStore):
-    board = PlainBoard(store)
-    board.logs["journal"].append(1)
-    board.sync()
-    looks = AlertWatch(
-        AlertSources(store.boards, store.conversations, store.people, store.status, store.values),
-        AlertSettings(),
-        0,
-    )
-    heard = store.boards.heard_times()["kitchen"]
-    assert tell(looks, heard) == []
-    store.conversations.add_push(board.sender(), "kitchen", Said("push:1", "owner", "the cake", "phone"), heard)
-    assert [(alert.title, alert.text) for alert in tell(looks, heard)] == [("kitchen says", "the cake")]
-    assert titles(tell(looks, heard + 901)) == ["kitchen is away"]
 
 
 # --- on the way

@@ -9,7 +9,7 @@ import pytest
 from bridged_house import House, Unwatched, in_house
 from engram.channels.people import LET_IN
 from engram_host.companion.bridges.errors import SendUncertain
-from engram_host.companion.bridges.network import Attachment, Chat, Features, utf8_bytes
+from engram_host.companion.bridges.network import Attachment, Chat, Features
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.chat_messages import GREETING
 from engram_host.companion.conversations.display import AGAIN
@@ -221,22 +221,6 @@ async def test_what_a_board_cannot_take_is_refused_in_a_sentence(house: House):
 
 
 # --- how an answer is shown
-
-LONG = [f"Paragraph {number} has some words, and ends here.\n\n" for number in range(30)]
-
-
-@pytest.mark.parametrize(
-    "features", [EDITED, PARAGRAPHS, Features(140, utf8_bytes)], ids=["edits", "paragraphs", "bytes"]
-)
-@in_house(reply_to=lambda text: LONG)
-async def test_a_long_answer_is_split_and_complete(house: House, features: Features):
-    await house.say("hi")
-    await house.wait_until_delivered()
-    assert (
-        "".join(house.texts()).split() == "".join(LONG).split()
-        or " ".join(house.texts()).split() == "".join(LONG).split()
-    )
-    assert len(house.texts()) >= 4
 
 
 class Slow:
@@ -465,12 +449,3 @@ async def test_a_message_of_another_account_is_none_of_the_former_ones_with_the_
     await house.host.receive(replace(message, text="hello"))
     await house.wait_until_delivered()
     assert house.texts() == ["You said hi.", "You said hello."]
-
-
-@in_house()
-async def test_marks_are_kept_for_each_bridge(house: House):
-    assert await house.host.load_mark() == ""
-    for mark in ("s1", "s2"):
-        await house.host.save_mark(mark)
-    await house.restart()
-    assert await house.host.load_mark() == "s2"

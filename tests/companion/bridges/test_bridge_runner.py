@@ -38,8 +38,6 @@ from failing_network import (
     serve,
     serve_then,
 )
-from lease_keepers import two_keepers
-from postgres_server import PostgresServer
 from waiting import wait_until_async
 
 FAKE = BridgeSettings("fake", "fake", fields={"server": "localhost"})
@@ -257,19 +255,6 @@ async def test_a_connection_that_does_not_end_is_left_and_takes_nothing_more(
 
 
 @on_bench
-async def test_a_bridge_that_fails_again_and_again_disturbs_no_other(bench: Bench, server: FakeServer):
-    other = BridgeSettings("second", "fake", fields={"server": "localhost"})
-    server.behaviours = [serve, fail(RuntimeError("again"))]
-    bench.secrets.keep("bridges.second.password", PASSWORD)
-    runner = bench.start()
-    await until(runner, "connected")
-    await runner.reload((FAKE, other))
-    await wait_until_async("several failures", lambda: len(server.connections) > 5)
-    first = next(each for each in runner.statuses() if each.name == "fake")
-    assert (first.state, first.starts) == ("connected", 1)
-
-
-@on_bench
 async def test_the_same_failure_is_logged_once_and_never_with_a_secret(
     bench: Bench, server: FakeServer, caplog: pytest.LogCaptureFixture
 ):
@@ -344,23 +329,6 @@ async def test_a_reload_with_a_wrong_setting_changes_nothing(bench: Bench, serve
     with pytest.raises(SettingError):
         await runner.reload((BridgeSettings("pigeon", "pigeon"),))
     assert (await until(runner, "connected")).starts == 1
-
-
-@on_bench
-async def test_of_two_processes_one_runs_a_bridge_and_the_other_takes_over(
-    bench: Bench, tmp_path: Path, server: FakeServer, postgres: PostgresServer
-):
-    postgres.clear()
-    async with two_keepers(postgres.url) as keepers:
-        first, second = (Bench(tmp_path).runner(lease_of=keeper.lease) for keeper in keepers)
-        first.start()
-        await until(first, "connected")
-        second.start()
-        await until(second, "elsewhere")
-        assert len(server.connections) == 1 and second.problems() == []
-        await first.stop()
-        await until(second, "connected")
-        await second.stop()
 
 
 @on_bench

@@ -126,15 +126,6 @@ def test_a_push_goes_to_the_chat_where_its_board_was_asked_last(kitchen: Compani
     assert kitchen.deliveries.add_pushes(["home", "work"], NOW) == ([], [])
 
 
-def test_a_forgotten_bridge_leaves_nothing(kitchen: CompanionStore):
-    add(kitchen, "a")
-    kitchen.deliveries.save_bridge_mark("home", "s1")
-    kitchen.deliveries.forget_bridge("home")
-    assert (
-        numbers(kitchen) == [] and kitchen.deliveries.bridge_mark("home") == "" and not kitchen.deliveries.is_known("a")
-    )
-
-
 def test_a_bridge_that_has_another_account_leaves_nothing_of_the_former_one(kitchen: CompanionStore):
     assert not kitchen.deliveries.claim_bridge("home", "matrix @a:x")
     add(kitchen, "a")

@@ -95,15 +95,6 @@ async def test_a_person_whose_name_the_app_may_not_ask_has_none(server, network,
 # --- once
 
 
-@on("slack")
-async def test_when_slack_asks_for_it_the_connection_is_made_anew(server, network, host, ann):
-    await server.thread.join(server.socket.refresh())
-    await host.wait_until(lambda: len(host.accounts) == 2)
-    await ann.say("after it")
-    await host.next("after it")
-    assert server.socket.hellos == 2
-
-
 HISTORY = ("users.conversations", "conversations.history", "conversations.replies")
 
 

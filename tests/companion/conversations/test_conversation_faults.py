@@ -165,28 +165,6 @@ def test_who_follows_goes_on_where_they_were(store: CompanionStore):
     play(work)
 
 
-def test_an_answer_is_cancelled_while_it_is_made(store: CompanionStore):
-    async def work() -> None:
-        begun = asyncio.Event()
-
-        class Endless(list[str]):
-            def __iter__(self):
-                while True:
-                    begun.set()
-                    yield "word "
-
-        async with talking(store, wait_seconds=20, reply_to=lambda text: Endless()) as (service, board):
-            await service.say("kitchen", Said("a", "ann", "hi"))
-            await begun.wait()
-            await service.cancel("kitchen", "a")
-            assert (await answer(service, "a"))[0] == "cancelled"
-            board.reply_to = lambda text: ["next"]
-            await service.say("kitchen", Said("b", "ann", "hi again"))
-            assert (await answer(service, "b"))[:2] == ("done", "next")
-
-    play(work)
-
-
 @pytest.mark.parametrize(
     "mode, principal, is_allowed", [("owner", "owner", True), ("others", "owner", False), ("others", "ann", True)]
 )
@@ -199,22 +177,6 @@ def test_the_board_decides_who_may_be_spoken_for(store: CompanionStore, mode: st
             assert ("You said hi." in text) if is_allowed else ("companion.chat owner" in text)
             if is_allowed:
                 assert board.callers["link:a"].room == "link phone" and board.callers["link:a"].principal == principal
-
-    play(work)
-
-
-def test_somebody_who_waits_is_told_that_the_board_is_away(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(conversations, "AWAY_SECONDS", 0.0)
-
-    async def work() -> None:
-        async with talking(store) as (service, board):
-            await board.kill()
-            await service.say("kitchen", Said("a", "ann", "hi"))
-            events = service.follow("kitchen", "a")
-            told = [event async for event in _until_told(events)]
-            assert "kitchen is away: the message is kept" in told[-1]
-            await board.start()
-            assert (await answer(service, "a"))[:2] == ("done", "You said hi.")
 
     play(work)
 
@@ -248,10 +210,3 @@ def test_somebody_whose_message_the_board_fails_to_take_is_told_so_and_gets_the_
             assert (found.state, found.begun, found.unnamed) == ("done", 1, 0)
 
     play(work)
-
-
-async def _until_told(events: AsyncIterator[Any]) -> AsyncIterator[str]:
-    async for event in events:
-        if isinstance(event, Progress) and event.told:
-            yield event.told
-            return

@@ -43,19 +43,6 @@ def texts(events: list[tuple[str, dict[str, Any]]], kind: str = "text") -> str:
     return "".join(fields["text"] for name, fields in events if name == kind)
 
 
-def test_a_message_and_a_command_are_answered(way: tuple[Companion, str], tmp_path: Path):
-    companion, url = way
-    with BoardProcess(tmp_path / "board", url, "kitchen"):
-        wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
-        events = answer(companion, text="remember that my bike is green", principal="ann")
-        assert "bike" in texts(events) and events[-1][0] == "end" and events[-1][1]["state"] == "done"
-        events = answer(companion, command="/recall bike", principal="ann")
-        assert "green" in texts(events, "line")
-        assert "green" not in texts(answer(companion, command="/recall bike", principal="bob"), "line")
-        events = answer(companion, command="/recall bike")
-        assert "companion.chat owner" in texts(events, "problem") and events[-1][0] == "end"
-
-
 def test_an_edit_corrects_what_was_remembered_and_others_words_are_not_remembered(
     way: tuple[Companion, str], tmp_path: Path
 ):

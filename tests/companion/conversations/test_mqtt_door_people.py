@@ -58,22 +58,6 @@ def test_a_sender_who_is_blocked_or_in_a_closed_group_is_ignored(program: Progra
     program.play(work)
 
 
-def test_a_relay_has_the_policy_of_people(program: Program):
-    async def work() -> None:
-        for number, (rules, expected) in enumerate(
-            (
-                (AdmissionRules("allowlist"), {"end": "ignored"}),
-                (AdmissionRules("off"), {"end": "ignored"}),
-                (AdmissionRules("allowlist", allow=frozenset({ANN})), {"state": "waiting"}),
-                (AdmissionRules("open", allow=frozenset({"*"})), {"state": "waiting"}),
-            )
-        ):
-            program.people.set_rules(rules)
-            assert await asks(program, f"{number}") == {"id": f"{number}", **expected}, rules
-
-    program.play(work)
-
-
 def test_messages_beyond_the_rate_are_refused_once_and_ignored_from_then_on(program: Program):
     async def work() -> None:
         program.people.set_rules(AdmissionRules(rate=2))

@@ -15,7 +15,6 @@ from engram_host.companion.errors import EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.processes import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.vector_types import Identity, text_digest
 from waiting import SECONDS, wait_until_async
 
@@ -207,25 +206,6 @@ def test_a_failing_embedder_is_reported_and_then_gone_on_with(store, small, monk
 
     run_until(backlog, is_done)
     assert backlog.paused == ""
-
-
-def test_an_error_that_nobody_foresaw_is_reported_and_ends_nothing(store, small):
-    board, embedder = Board(store), Embedder()
-    board.say(*"abc")
-    embedder.error = KeyError("a mistake")
-    backlog = make(store, embedder)
-
-    async def work():
-        supervisor = Supervisor()
-        task = supervisor.start("embedding", backlog.run)
-        told = await wait_until_async("trouble", supervisor.problems)
-        embedder.error = None
-        await wait_until_async("all of it", lambda: len(stored(store, embedder)) == 3)
-        await task.stop()
-        return told
-
-    assert "KeyError: 'a mistake'" in asyncio.run(work())[0]
-    assert_whole(store, embedder, board)
 
 
 @pytest.mark.parametrize("is_restarted", [False, True])

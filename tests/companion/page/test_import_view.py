@@ -72,15 +72,6 @@ def test_a_long_preview_comes_in_pages_of_bounded_bytes(browser: PageClient, kit
     assert seen == [str(number) for number in range(1, 121)]
 
 
-def test_an_import_that_was_started_is_shown_as_waiting_after_a_reload(browser: PageClient, kitchen: Sent):
-    address = previewed(browser, kitchen, b'{"content":"tea"}\n')
-    assert browser.send(address, {"action": "start"}, seen=address).status_code == 303
-    view = browser.open(address)
-    assert "Importing …" in view.words and "0 of 1 lines" in view.words
-    assert next(view.all("progress"))["max"] == "1"
-    browser.send(address, {"action": "cancel"}, seen=address)
-
-
 def test_a_preview_is_discarded(browser: PageClient, kitchen: Sent):
     address = previewed(browser, kitchen, b'{"content":"tea"}\n')
     path = f"/boards/{kitchen.device}/import"
