@@ -6,7 +6,6 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -25,28 +24,21 @@ _GONE_SECONDS = 30.0
 """Limit of the wait for a companion that went away in the middle of an answer."""
 
 
-@dataclass(frozen=True)
-class Speaker:
-    principal: str = "owner"
-    room: str = ""
-    workspace: str = ""
-
-
 class BoardTalk:
     """A board behind a companion; its answers are events (name, fields)."""
 
-    def __init__(self, companion: "ApiClient", device: str, speaker: Speaker):
+    def __init__(
+        self, companion: "ApiClient", device: str, principal: str = "owner", room: str = "", workspace: str = ""
+    ):
         self.device = device
         self._companion = companion
-        self._speaker = speaker
+        self._speaker = {"principal": principal, "room": room, "workspace": workspace}
         self.mid = ""
 
     def say(self, content: str, *, is_command: bool) -> Iterator[tuple[str, Answer]]:
         """Say something and yield the events of the answer, `end` last; raises CommandError."""
         self.mid = f"cli:{secrets.token_hex(8)}"
-        message = {"command" if is_command else "text": content, "id": self.mid, "principal": self._speaker.principal}
-        message |= {"room": self._speaker.room, "workspace": self._speaker.workspace}
-        return self._events(message)
+        return self._events({"command" if is_command else "text": content, "id": self.mid, **self._speaker})
 
     def follow(self, mid: str) -> Iterator[tuple[str, Answer]]:
         """Yield the events of the answer to an earlier message; raises CommandError."""
@@ -136,7 +128,7 @@ def chat(
     Example: echo "what is on the list?" | engram chat kitchen --principal ann
     """
     with context.open_companion() as companion:
-        talk = BoardTalk(companion, companion.device(board), Speaker(principal, room, workspace))
+        talk = BoardTalk(companion, companion.device(board), principal=principal, room=room, workspace=workspace)
         if follow:
             _show(talk, talk.follow(follow))
             return

@@ -16,7 +16,7 @@ from engram_host.boards.errors import BoardFailed, NoPort
 from engram_host.boards.json_lines import JsonConsole, open_console
 from engram_host.boards.progress import Progress
 from engram_host.cli import output
-from engram_host.cli.chat import BoardTalk, LinkConsole, Speaker
+from engram_host.cli.chat import BoardTalk, LinkConsole
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, URL, Context, takes
 from engram_host.companion.lockfile import running_addresses
@@ -36,7 +36,7 @@ def open_board(context: Context) -> Iterator[BoardConsole]:
         raise WrongUsage("--device names a board of the companion: leave --port out.")
     if context.device or (not context.port and _is_only_on_link(context)):
         with context.open_companion() as companion:
-            yield LinkConsole(BoardTalk(companion, companion.device(context.device), Speaker()))
+            yield LinkConsole(BoardTalk(companion, companion.device(context.device)))
     else:
         with open_console(context.port) as board:
             yield board

@@ -10,6 +10,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.settings import EmbeddingSettings
 
 COOLDOWN = 10.0
 REBUILD_AFTER = 100.0
@@ -49,7 +50,7 @@ class Plain:
 def chain_of(*embedders, made=None, **more):
     clock = Clock()
     more = {"cooldown_seconds": COOLDOWN, "rebuild_after_seconds": REBUILD_AFTER, **more}
-    return FallbackEmbedder(embedders, made, clock=clock, **more), clock
+    return FallbackEmbedder(embedders, EmbeddingSettings(**more), made, clock), clock
 
 
 def ready(chain):

@@ -25,6 +25,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
+from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.vector_types import Identity, Vector, text_digest
 
 Kind = Literal["passage", "query"]
@@ -203,11 +204,8 @@ class FallbackEmbedder:
     def __init__(
         self,
         embedders: Sequence[Embedder],
+        settings: EmbeddingSettings,
         made: Made | None = None,
-        *,
-        cooldown_seconds: float = 30,
-        rebuild: bool = False,
-        rebuild_after_seconds: float = 3600,
         clock: Callable[[], float] = monotonic,
     ):
         """`made` is the index's model and dimensions, None if there is no index."""
@@ -216,9 +214,7 @@ class FallbackEmbedder:
         self._links = [_Link(embedder) for embedder in embedders]
         self._made = made
         self._chosen: _Link | None = None
-        self._cooldown = cooldown_seconds
-        self._rebuild = rebuild
-        self._rebuild_after = rebuild_after_seconds
+        self._settings = settings
         self._clock = clock
         self._forward_again = 0.0
 
@@ -279,7 +275,7 @@ class FallbackEmbedder:
     def _candidates(self) -> list[_Link]:
         """Return candidates at the start: never past the one that built the index."""
         own = [place for place, link in enumerate(self._links) if self._could_have_made(link)]
-        return self._links if self._rebuild or not own else self._links[: own[-1] + 1]
+        return self._links if self._settings.rebuild or not own else self._links[: own[-1] + 1]
 
     def _could_have_made(self, link: _Link) -> bool:
         """True if the index may be this one's; its dimensions may be unknown until it is ready."""
@@ -291,7 +287,7 @@ class FallbackEmbedder:
         return (link.embedder.model, link.embedder.dimensions) == self._identity
 
     def _may_rebuild(self, link: _Link) -> bool:
-        return self._rebuild and self._clock() - link.failing_since >= self._rebuild_after
+        return self._settings.rebuild and self._clock() - link.failing_since >= self._settings.rebuild_after_seconds
 
     def _is_resting(self, link: _Link) -> bool:
         return bool(link.why) and self._clock() < link.again
@@ -305,14 +301,14 @@ class FallbackEmbedder:
             except EmbedderError:
                 continue
             self._chosen = link
-            self._forward_again = self._clock() + self._rebuild_after
+            self._forward_again = self._clock() + self._settings.rebuild_after_seconds
             return
         raise EmbedderUnavailable(self.reason)
 
     async def _go_forward(self, chosen: _Link) -> None:
         before = self._links[: self._links.index(chosen)]
         if before and self._clock() >= self._forward_again:
-            self._forward_again = self._clock() + self._rebuild_after
+            self._forward_again = self._clock() + self._settings.rebuild_after_seconds
             with suppress(EmbedderUnavailable):
                 await self._choose(before)
 
@@ -328,7 +324,7 @@ class FallbackEmbedder:
         now = self._clock()
         link.failing_since = link.failing_since if link.why else now
         link.why = str(error)
-        link.again = now + self._cooldown
+        link.again = now + self._settings.cooldown_seconds
 
     def _note_success(self, link: _Link) -> None:
         link.why = ""

@@ -52,13 +52,7 @@ def make_embedder(
 
         links += local_embedders(names, settings.threads, graphs)
     made = read_index(values).made
-    chain = FallbackEmbedder(
-        links,
-        (made.model, made.dimensions) if made else None,
-        cooldown_seconds=settings.cooldown_seconds,
-        rebuild=settings.rebuild,
-        rebuild_after_seconds=settings.rebuild_after_seconds,
-    )
+    chain = FallbackEmbedder(links, settings, (made.model, made.dimensions) if made else None)
     return CachedEmbedder(chain, vectors, key_version, queries=settings.cache_size) if settings.cache else chain
 
 
