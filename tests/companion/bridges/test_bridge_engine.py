@@ -222,6 +222,16 @@ async def test_what_a_board_cannot_take_is_refused_in_a_sentence(house: House):
 
 # --- how an answer is shown
 
+LONG = [f"Paragraph {number} has some words, and ends here.\n\n" for number in range(30)]
+
+
+@pytest.mark.parametrize("features", [EDITED, PARAGRAPHS], ids=["edits", "paragraphs"])
+@in_house(reply_to=lambda text: LONG)
+async def test_a_long_answer_is_split_and_complete(house: House, features: Features):
+    await house.say("hi")
+    await house.wait_until_delivered()
+    assert " ".join(house.texts()).split() == "".join(LONG).split() and len(house.texts()) >= 4
+
 
 class Slow:
     """A reply of which a piece comes whenever a test lets it; whoever asks again, as after a lost link, gets all of them."""
