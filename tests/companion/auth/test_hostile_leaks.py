@@ -17,7 +17,7 @@ from engram_host.companion.auth.tokens import OPERATOR_FILE
 from engram_host.companion.store import open_store
 from extent import extent
 from leak_search import Attacked, hostile_requests, places_of
-from leaky_service import LeakyService
+from leaky_service import LeakyService, Talkative
 from peers import Broker, Companion
 from sending import Sent
 
@@ -29,14 +29,6 @@ CLIENTS = extent(2000, 60)
 KEY = "sk-the-services-key-0123456789abcdef"
 PASSWORD = "the-companions-password-at-its-broker"
 PLANTED = "planted-canary-5f0c"
-
-
-class Talkative(Companion):
-    """A companion that logs all it can."""
-
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        words, variables = super().command()
-        return ["debug" if word == "info" else word for word in words], variables
 
 
 class Trial:

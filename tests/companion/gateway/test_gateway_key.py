@@ -20,7 +20,7 @@ from engram_host.companion.gateway.streaming import EventParser
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store import open_store
-from leaky_service import WAYS, LeakyService
+from leaky_service import WAYS, LeakyService, Talkative
 from one_case import in_one_case
 from peers import Companion
 from serve_process import FREE, failed_start
@@ -48,7 +48,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             )
 
     with LeakyService() as behind:
-        with Talkative(home, behind.url) as companion:
+        with Talkative(home, ENGRAM_GATEWAY_URL=behind.url, ENGRAM_GATEWAY_KEY=KEY) as companion:
             for way in WAYS:
                 ask(companion, way)
             for path in ("/gateway/v1/models", "/v1/health", "/openapi.json", "/v1/devices", "/gateway/v1/nothing"):
@@ -56,23 +56,14 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
             companion.stop()
             found["log"] = Path(companion._output.name).read_bytes()
         # One that does not wait long, for a service that is silent: any other answer may take its time.
-        with Talkative(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="1") as companion:
+        with Talkative(
+            home, ENGRAM_GATEWAY_URL=behind.url, ENGRAM_GATEWAY_KEY=KEY, ENGRAM_GATEWAY_TIMEOUT="1"
+        ) as companion:
             ask(companion, "silent")
             companion.stop()
             found["log"] += Path(companion._output.name).read_bytes()
     found["files"] = b"".join(path.read_bytes() for path in sorted(home.rglob("*")) if path.is_file())
     return found
-
-
-class Talkative(Companion):
-    """A companion that logs all it can."""
-
-    def __init__(self, home: Path, url: str, **variables: str):
-        super().__init__(home, ENGRAM_GATEWAY_URL=url, ENGRAM_GATEWAY_KEY=KEY, **variables)
-
-    def command(self) -> tuple[list[str], dict[str, str]]:
-        words, variables = super().command()
-        return ["debug" if word == "info" else word for word in words], variables
 
 
 def test_the_key_is_in_no_answer_log_or_file(answers: dict[str, bytes]):

@@ -9,6 +9,8 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from peers import Companion
+
 WAYS = (
     "error 400", "error 401", "error 403", "error 404", "error 429", "error 500", "error 503", "text 500", "html 502",
     "stream error", "header", "redirect", "cut whole", "cut stream", "status 204", "html 200", "json cut", "event cut",
@@ -166,3 +168,11 @@ class LeakyService:
     def __exit__(self, *_: object) -> None:
         self._server.shutdown()
         self._server.server_close()
+
+
+class Talkative(Companion):
+    """A companion that logs all it can."""
+
+    def command(self) -> tuple[list[str], dict[str, str]]:
+        words, variables = super().command()
+        return ["debug" if word == "info" else word for word in words], variables

@@ -221,13 +221,10 @@ class FolderService:
                     if one.state == "not there"
                     else f"{one.place.name} has not been read yet"
                 )
-        if not self._shows_citations(caller):
-            hits = [_without_citation(hit) for hit in hits]
+        citations = self._settings.citations
+        if citations == "off" or (citations == "auto" and caller.group):
+            hits = [replace(hit, id="", path="", citation="", heading="") if hit.citation else hit for hit in hits]
         return replace(result, hits=tuple(hits), left_out=tuple(left_out))
-
-    def _shows_citations(self, caller: Caller) -> bool:
-        shown = self._settings.citations
-        return shown == "on" or (shown == "auto" and not caller.group)
 
     def _with_citation(self, place: FolderSource, hit: Hit, query: str) -> Hit | None:
         file = self._folders.file(place.device, hit.path)
@@ -268,10 +265,6 @@ def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExce
         room -= len(shown[-1])
     following = first + len(shown)
     return FileExcerpt(path, first, shown, len(lines), following if shown and following <= len(lines) else 0)
-
-
-def _without_citation(hit: Hit) -> Hit:
-    return replace(hit, id="", path="", citation="", heading="") if hit.citation else hit
 
 
 def _refuse(caller: Caller, wanted: str) -> None:

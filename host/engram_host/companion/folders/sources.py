@@ -130,13 +130,10 @@ def _places(parts: list[str], names: list[str]) -> set[int]:
     places = _with_skips(parts, {0})
     for name in names:
         left = [place for place in places if place < len(parts)]
-        places = {place if parts[place] == _ANY else place + 1 for place in left if _fits(name, parts[place])}
+        places = {place for place in left if parts[place] == _ANY}
+        places |= {place + 1 for place in left if parts[place] != _ANY and fnmatchcase(name, parts[place])}
         places = _with_skips(parts, places)
     return places
-
-
-def _fits(name: str, part: str) -> bool:
-    return part == _ANY or fnmatchcase(name, part)
 
 
 def _with_skips(parts: list[str], places: set[int]) -> set[int]:
