@@ -10,10 +10,10 @@ import stat
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
 
 from engram_host.companion.auth.tokens import mosquitto_hash, new_token, write_private
 from engram_host.companion.errors import SettingError
+from engram_host.companion.store.values import ValueTable
 from engram_host.companion.types import DeviceToken
 
 GROUP = "mqtt.group"
@@ -22,14 +22,8 @@ GROUP = "mqtt.group"
 COMPANION = "mqtt.companion"
 
 
-class Notes(Protocol):
-    def get(self, name: str) -> str: ...
-
-    def put_first(self, name: str, value: str) -> str: ...
-
-
-def broker_secret(notes: Notes, name: str) -> str:
-    return notes.get(name) or notes.put_first(name, new_token())
+def broker_secret(values: ValueTable, name: str) -> str:
+    return values.get(name) or values.put_first(name, new_token())
 
 
 MOSQUITTO_SYSTEM_USER = "mosquitto"

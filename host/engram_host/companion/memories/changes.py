@@ -70,7 +70,7 @@ class MemoryChanges(BackgroundPart):
 
     async def pin(self, device: str, entry: str, key: str, *, is_pinned: bool) -> MemoryChange:
         found = await self._changeable(device, entry)
-        command = commands.pin_command(entry, is_pinned=is_pinned)
+        command = f"/pin {entry}{'' if is_pinned else ' off'}"
         return await self._say(device, ChangeId("pin" if is_pinned else "unpin", entry, key), command, found)
 
     async def forget(self, device: str, entry: str, was: int, key: str, *, with_turns: bool) -> MemoryChange:
@@ -80,7 +80,7 @@ class MemoryChanges(BackgroundPart):
             id = ChangeId("forget", entry, key)
             if was != found.entry.line["seq"] and not await self._known(device, str(id)):
                 raise MemoryNotChangeable(entry, "changed")
-            return await self._say(device, id, commands.forget_command(entry), found)
+            return await self._say(device, id, f"/forget {entry}", found)
         command = commands.drop_command(found.origin, found.entry.line, was)
         return await self._say_alone(device, ChangeId("drop", entry, key), command, found)
 
@@ -238,8 +238,8 @@ class MemoryChanges(BackgroundPart):
                     raise MemoryNotChangeable(entry, "is_changing")
 
     async def _say_undo(self, device: str, entry: str, key: str, principal: str, workspace: str) -> MemoryChange:
-        mid, command = str(ChangeId("undo", entry, key)), commands.undo_command(entry)
-        said = Said(mid, principal, command, commands.ROOM, workspace=workspace, is_command=True)
+        mid = str(ChangeId("undo", entry, key))
+        said = Said(mid, principal, f"/undo {entry}", commands.ROOM, workspace=workspace, is_command=True)
         return await self._keep(device, said)
 
     async def _keep(self, device: str, said: Said) -> MemoryChange:

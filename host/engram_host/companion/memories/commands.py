@@ -40,24 +40,12 @@ def edit_command(origin: str, line: dict[str, Any], was: int, edit: MemoryEdit) 
     # The board uses its own clock unless it gets a later time.
     fields["updated"] = line.get("updated", line.get("created", 0))
     wanted = {"content": edit.text, "type": edit.type, "importance": edit.importance}
-    wanted |= {"tags": _listed(edit.tags), "keywords": _listed(edit.keywords)}
+    wanted |= {"tags": edit.tags, "keywords": edit.keywords}
     return import_command(fields | {name: value for name, value in wanted.items() if value is not None})
 
 
 def drop_command(origin: str, line: dict[str, Any], was: int) -> str:
     return import_command({"origin": origin, "deleted": True, "was": was, "scope": line.get("scope", ALL)})
-
-
-def pin_command(entry: str, *, is_pinned: bool) -> str:
-    return f"/pin {entry}{'' if is_pinned else ' off'}"
-
-
-def forget_command(entry: str) -> str:
-    return f"/forget {entry}"
-
-
-def undo_command(entry: str) -> str:
-    return f"/undo {entry}"
 
 
 def speak(mid: str, command: str, line: dict[str, Any]) -> Said:
@@ -79,10 +67,6 @@ def edited(command: str) -> tuple[str, int]:
         return "", 0
     text, was = fields.get("content"), fields.get("was")
     return text if isinstance(text, str) else "", was if isinstance(was, int) else 0
-
-
-def _listed(values: tuple[str, ...] | None) -> list[str] | None:
-    return None if values is None else list(values)
 
 
 # --- outcomes

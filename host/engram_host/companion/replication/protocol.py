@@ -45,7 +45,6 @@ from engram_host.companion.types import (
     LogName,
     LogState,
     Sender,
-    Welcome,
 )
 
 _log = logging.getLogger("engram.replication")
@@ -224,7 +223,7 @@ class Replication:
             asks=welcome.asks,
             notes=welcome.notes,
             senses=welcome.senses,
-            **{name: _held_fields(welcome, name) for name in LOGS},
+            **{name: [held.have, held.crc, held.rewrites] for name, held in welcome.logs.items()},
         )
 
     async def _promise(self, device: str, sender: Sender, head: Head) -> bytes:
@@ -266,11 +265,6 @@ class Replication:
 def _set_outcome(waiting: _Waiting, outcome: Outcome) -> None:
     if not waiting.answer.done():
         waiting.answer.set_result(outcome)
-
-
-def _held_fields(welcome: Welcome, name: LogName) -> list[int | str]:
-    held = welcome.logs[name]
-    return [held.have, held.crc, held.rewrites]
 
 
 # --- dispatch, for MQTT and HTTP

@@ -60,7 +60,22 @@ class VectorTable(DatabaseTable):
             wanted = {one.seq: one for one in vectors if one.log == log}
             there = _versions(rows, copy, list(wanted))
             kept = [one for seq, one in sorted(wanted.items()) if seq in there and (seen is None or there[seq] <= seen)]
-            _put(rows, copy, str(identity), [(row.next_version(), one) for one in kept])
+            rows.run_many(
+                "INSERT INTO vectors (device, log, epoch, seq, identity, digest, version, vector) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch, seq, identity) DO UPDATE SET "
+                "digest = excluded.digest, version = excluded.version, vector = excluded.vector",
+                [
+                    (
+                        *copy.key,
+                        one.seq,
+                        str(identity),
+                        one.digest,
+                        row.next_version(),
+                        np.asarray(one.vector, "<f4").tobytes(),
+                    )
+                    for one in kept
+                ],
+            )
         rows.save_devices([row])
 
     @reads
@@ -96,19 +111,6 @@ def _versions(rows: Rows, copy: LogRow, seqs: Sequence[int]) -> dict[int, int]:
     some, values = in_list(seqs)
     sql = f"SELECT seq, version FROM lines WHERE {OF_COPY} AND seq {some} AND line IS NOT NULL"
     return dict(rows.run(sql, (*copy.key, *values)))  # pyright: ignore
-
-
-def _put(rows: Rows, copy: LogRow, identity: str, vectors: Sequence[tuple[int, StoredVector]]) -> None:
-    rows.run_many(
-        "INSERT INTO vectors (device, log, epoch, seq, identity, digest, version, vector) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (device, log, epoch, seq, identity) DO UPDATE SET "
-        "digest = excluded.digest, version = excluded.version, vector = excluded.vector",
-        [(*copy.key, one.seq, identity, one.digest, version, _pack(one.vector)) for version, one in vectors],
-    )
-
-
-def _pack(vector: Vector) -> bytes:
-    return np.asarray(vector, "<f4").tobytes()
 
 
 def _unpack(values: Sequence[bytes]) -> Vector:

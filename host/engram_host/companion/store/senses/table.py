@@ -209,10 +209,6 @@ def drop_senses(rows: Rows, device: str, keys: Iterable[int]) -> None:
         for table, column in (("senses", "key"), ("sense_parts", "sense"), ("sense_events", "sense")):
             rows.run(f"DELETE FROM {table} WHERE device = ? AND {column} = ?", (device, key))
         rows.let_go = True
-    _drop_former_blocks(rows, device)
-
-
-def _drop_former_blocks(rows: Rows, device: str) -> None:
     known = "SELECT epoch FROM senses WHERE device = ? UNION SELECT epoch FROM sense_copies WHERE device = ?"
     rows.run(f"DELETE FROM sense_blocks WHERE device = ? AND epoch NOT IN ({known})", (device,) * 3)
 
