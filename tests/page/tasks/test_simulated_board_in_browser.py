@@ -112,26 +112,6 @@ def test_an_edit_waits_for_a_board_that_is_away_and_is_made_when_it_is_back(kitc
     assert "the sugar is in the pot" in kitchen.shown(entry)
 
 
-def test_an_edit_of_what_the_board_has_changed_meanwhile_changes_nothing_and_shows_both(
-    kitchen: SimulatedKitchen, tab: Tab
-):
-    entry = kitchen.keep("the salt is in the jar")
-    tab.open(kitchen.address(f"/memories/{entry}"))
-    tab.fill("#text", "the salt is on the table")
-    kitchen.change(entry, "the salt is in the mill")
-    tab.click("form.edit button")
-    tab.wait(
-        "the conflict is shown with what the board has",
-        "document.querySelector('#conflict-part .words')?.textContent.trim() === 'the salt is in the mill'",
-    )
-    shown = tab.run("[...document.querySelectorAll('#conflict-part .words')].map((each) => each.textContent.trim())")
-    assert shown[0] == "the salt is in the mill" and tab.text("#conflict-part ins").startswith("on"), shown
-    assert "the salt is in the mill" in kitchen.shown(entry)
-    tab.click("form.edit button")
-    tab.wait("mine is made", "document.querySelector('.memory').innerText === 'the salt is on the table'")
-    assert "the salt is on the table" in kitchen.shown(entry)
-
-
 # --- import
 
 

@@ -70,22 +70,10 @@ class SimulatedKitchen:
         wait_until(f"the copy has {content}", lambda: self.copied(found) == content)
         return found
 
-    def change(self, entry: str, content: str) -> None:
-        """Change a memory on the board itself."""
-        found = self.companion.client.get(f"/v1/boards/{DEVICE}/memories/{entry}").json()
-        line = found["entry"]["line"]
-        fields = {"origin": found["origin"], "partial": True, "content": content, "scope": line["scope"]}
-        self.board.answered("/import " + json.dumps(fields | {"updated": line["created"]}))
-        assert content in self.shown(entry)
-
     def copied(self, entry: str) -> str | None:
         """The text of a memory in the companion's copy, if it is there."""
         answer = self.companion.client.get(f"/v1/boards/{DEVICE}/memories/{entry}")
         return answer.json()["entry"]["line"].get("content") if answer.status_code == 200 else None
-
-    def changes(self) -> list[dict[str, Any]]:
-        """The latest changes of memories that the board was asked for."""
-        return self.companion.client.get(f"/v1/boards/{DEVICE}/changes").json()
 
     def shown(self, entry: str) -> str:
         """What the board itself shows of a memory."""
