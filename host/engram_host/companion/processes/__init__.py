@@ -15,15 +15,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.store.database import Database, Notice, parse_notice
+from engram_host.companion.store.database import AdvisoryLocks, Database, Notice, parse_notice
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundPart, Supervisor
-
-if TYPE_CHECKING:  # psycopg is an extra
-    from engram_host.companion.store.postgres import PostgresLocks
 
 _log = logging.getLogger("engram.processes")
 
@@ -158,7 +155,7 @@ class LeaseKeeper(BackgroundPart):
                         lease.set_held(False)
             await asyncio.sleep(LOOK_SECONDS)
 
-    async def _keep(self, locks: "PostgresLocks") -> None:
+    async def _keep(self, locks: AdvisoryLocks) -> None:
         held: set[str] = set()
         while True:
             self._wake.clear()

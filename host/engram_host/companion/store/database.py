@@ -10,14 +10,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from engram_host.companion.errors import IF_DAMAGED, StoreBusy, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
 from engram_host.companion.store.queries import Rows
-
-if TYPE_CHECKING:  # psycopg is an extra
-    from engram_host.companion.store.postgres import PostgresLocks
 
 _log = logging.getLogger("engram.store")
 
@@ -74,6 +71,16 @@ Options = ParamSpec("Options")
 AnyTable = TypeVar("AnyTable", bound="DatabaseTable")
 
 
+class AdvisoryLocks(Protocol):
+    """Locks of one process by name; StoreUnavailable once all are lost."""
+
+    async def take(self, name: str) -> bool: ...
+
+    async def give_back(self, name: str) -> None: ...
+
+    async def check(self) -> None: ...
+
+
 class Database(ABC):
     """Connections, transactions and errors of a kind of database; calls block and are thread-safe."""
 
@@ -105,7 +112,7 @@ class Database(ABC):
         """Yield notices of future commits, "" where some may be lost; ends with StoreUnavailable."""
         raise StoreUnavailable(f"{self.name} sends no notices.")
 
-    def advisory_locks(self) -> "AbstractAsyncContextManager[PostgresLocks]":
+    def advisory_locks(self) -> AbstractAsyncContextManager[AdvisoryLocks]:
         """Hold advisory locks while the context is open; may raise StoreUnavailable."""
         raise StoreUnavailable(f"{self.name} has no advisory locks.")
 

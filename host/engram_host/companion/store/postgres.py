@@ -299,8 +299,6 @@ async def hear_notices(url: str) -> AsyncGenerator[str, None]:
 
 
 class PostgresLocks:
-    """Locks of one process by name; StoreUnavailable once all are lost."""
-
     def __init__(self, connection: psycopg.AsyncConnection[Any]):
         self._connection = connection
 
