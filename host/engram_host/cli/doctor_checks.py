@@ -17,7 +17,7 @@ from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.lockfile import bind_socket
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
-from engram_host.companion.store.database import VERSION_TABLE, schema_version
+from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 
@@ -67,7 +67,7 @@ def _sqlite(path: Path) -> Iterator[Finding]:
     try:
         uri = f"{path.absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
-            versions = opened.execute(f"SELECT checksum FROM {VERSION_TABLE}").fetchall()
+            applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
             verdict = _verdict(opened)
             damaged = _damaged_lines(opened)
     except sqlite3.Error as error:
@@ -79,7 +79,7 @@ def _sqlite(path: Path) -> Iterator[Finding]:
     if verdict != "ok":
         yield wrong("database", f"{path}: {verdict}", IF_DAMAGED)
         return
-    yield _of_schema(f"{path}", versions)
+    yield _of_schema(f"{path}", applied)
     for lines in damaged:
         yield watch("database", lines.sentence, "run `engram serve`: it asks the boards for them.")
 
@@ -107,22 +107,27 @@ def _postgres(url: str) -> Iterator[Finding]:
 
     try:
         with psycopg.connect(url, connect_timeout=int(_CONNECT_SECONDS)) as connection:
-            there = connection.execute("SELECT to_regclass(%s)", (VERSION_TABLE,)).fetchall()[0][0]
-            sql = f"SELECT checksum FROM {VERSION_TABLE}".encode()
-            versions: list[Any] = connection.execute(sql).fetchall() if there else []
+            there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
+            applied: list[Any] = (
+                connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
+            )
     except psycopg.Error as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         yield wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
         return
-    yield _of_schema("PostgreSQL", versions)
+    yield _of_schema("PostgreSQL", applied)
 
 
-def _of_schema(name: str, versions: list[Any]) -> Finding:
-    if versions not in ([], [(schema_version(),)]):
+def _of_schema(name: str, applied: list[Any]) -> Finding:
+    steps = {step.number: step.checksum for step in bundled_migrations()}
+    if any(steps.get(number) != checksum for number, checksum in applied):
         return wrong(
-            "database", f"{name} was made by another version of Engram", "use that version, or name another database."
+            "database", f"{name} was made by another version of Engram", "update Engram, or name another database."
         )
-    return well("database", f"{name}, {'with' if versions else 'without'} tables")
+    newest = max((number for number, _ in applied), default=0)
+    if newest < max(steps):
+        return well("database", f"{name}, schema {newest}; the next start brings it to {max(steps)}")
+    return well("database", f"{name}, schema {newest}")
 
 
 # --- who is there

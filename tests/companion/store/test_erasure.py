@@ -13,7 +13,7 @@ from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.replica import NO_QUOTA
-from engram_host.companion.store.database import VERSION_TABLE, schema_sql, tables_with
+from engram_host.companion.store.database import bundled_migrations, tables_with
 from engram_host.companion.store.media import StoredMedia, media_id
 from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.store.sqlite import SqliteDatabase
@@ -29,7 +29,7 @@ SECRET = b"the-gate-opens-with-4711"
 NUMBERS = [0.125 * number + 0.015625 for number in range(64)]
 VECTOR = np.array(NUMBERS, np.float32)
 IDENTITY = Identity("test", 64, 1)
-NEVER_ERASED = {VERSION_TABLE, "files", "notes", "devices", "operator_tokens", "audit"} | {
+NEVER_ERASED = {"migrations", "files", "notes", "devices", "operator_tokens", "audit"} | {
     "page_sessions",
     "page_codes",
     "people",
@@ -98,11 +98,15 @@ def rows_of(store: CompanionStore, name: str) -> dict[str, int]:
     """How many rows each table has in which a name stands, in any column."""
 
     def count(rows) -> dict[str, int]:
-        tables = set(re.findall(r"^CREATE TABLE (\w+)", schema_sql(), re.MULTILINE)) - {VERSION_TABLE}
+        tables = set(re.findall(r"^CREATE TABLE (\w+)", _schema(), re.MULTILINE)) - {"migrations"}
         found = {table: [str(row) for row in rows.run(f"SELECT * FROM {table}")] for table in tables}
         return {table: sum(name in row for row in each) for table, each in found.items()}
 
     return {table: count for table, count in store.database.read(count).items() if count}
+
+
+def _schema() -> str:
+    return "".join(step.sql for step in bundled_migrations())
 
 
 def test_every_table_of_the_schema_that_names_a_board_is_known():

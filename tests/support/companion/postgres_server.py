@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engram_host.companion.store import choose_store
-from engram_host.companion.store.database import VERSION_TABLE
 from postgres_process import PostgresProcess
 
 if TYPE_CHECKING:
@@ -20,15 +19,15 @@ _RELATIONS = "SELECT relname, relkind, reltablespace FROM pg_class WHERE relname
 
 @dataclass(frozen=True)
 class Schema:
-    """All relations of a database, and the version of the schema that made them."""
+    """All relations of a database, and the migrations that made them."""
 
     relations: frozenset[tuple[Any, ...]]
-    version: tuple[tuple[Any, ...], ...]
+    migrations: tuple[tuple[Any, ...], ...]
 
     @property
     def tables(self) -> list[str]:
         """Those that lines are deleted from."""
-        return sorted(name for name, kind, _ in self.relations if kind == "r" and name != VERSION_TABLE)
+        return sorted(name for name, kind, _ in self.relations if kind == "r" and name != "migrations")
 
     @property
     def sequences(self) -> list[str]:
@@ -38,10 +37,10 @@ class Schema:
 
 def _schema(connection: Any) -> Schema | None:
     relations = frozenset(connection.execute(_RELATIONS).fetchall())
-    if VERSION_TABLE not in {name for name, *_ in relations}:
+    if "migrations" not in {name for name, *_ in relations}:
         return None
-    version = connection.execute(f"SELECT checksum FROM {VERSION_TABLE}".encode()).fetchall()
-    return Schema(relations, tuple(version))
+    migrations = connection.execute("SELECT number, name, checksum FROM migrations ORDER BY number").fetchall()
+    return Schema(relations, tuple(migrations))
 
 
 def cut_notices(url: str) -> None:

@@ -10,11 +10,14 @@ import stat
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engram_host.companion.auth.tokens import mosquitto_hash, new_token, write_private
 from engram_host.companion.errors import SettingError
-from engram_host.companion.store.values import ValueTable
 from engram_host.companion.types import DeviceToken
+
+if TYPE_CHECKING:
+    from engram_host.companion.store.values import ValueTable  # it needs what only a companion has
 
 GROUP = "mqtt.group"
 """Secret name of the shared-subscription group, whose members take each other's messages."""
@@ -22,7 +25,7 @@ GROUP = "mqtt.group"
 COMPANION = "mqtt.companion"
 
 
-def broker_secret(values: ValueTable, name: str) -> str:
+def broker_secret(values: "ValueTable", name: str) -> str:
     return values.get(name) or values.put_first(name, new_token())
 
 

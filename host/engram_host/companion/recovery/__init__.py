@@ -15,7 +15,7 @@ from pathlib import Path
 
 from engram_host.companion.errors import CompanionError, StoreDamaged, StoreUnavailable
 from engram_host.companion.metrics import note_backup
-from engram_host.companion.store.database import VERSION_TABLE, schema_version
+from engram_host.companion.store.database import bundled_migrations
 from engram_host.companion.store.row_types import is_intact, line_bytes
 from engram_host.companion.store.sqlite import DAMAGED, SqliteDatabase
 from engram_host.companion.store.tokens import AuditTable
@@ -131,17 +131,18 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def check_backup(path: Path) -> None:
-    """Raise BadBackup unless a file is an intact database of this version."""
+    """Raise BadBackup unless a file is an intact database of this version or an older one."""
+    steps = {step.number: step.checksum for step in bundled_migrations()}
     try:
         with _opened(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
-            versions = database.execute(f"SELECT checksum FROM {VERSION_TABLE}").fetchall()
+            applied = database.execute("SELECT number, checksum FROM migrations ORDER BY number").fetchall()
     except sqlite3.Error as error:
         raise BadBackup(f"{path} is no backup of a companion: {error}.") from None
     if verdict != "ok":
         raise BadBackup(f"{path} is damaged: {verdict}.")
-    if versions != [(schema_version(),)]:
-        raise BadBackup(f"{path} was made by another version of Engram: restore it with that one.")
+    if any(steps.get(number) != checksum for number, checksum in applied) or not applied:
+        raise BadBackup(f"{path} was made by another version of Engram: restore it with that one, or a newer one.")
 
 
 def restore_backup(saved: Path, path: Path, note: AuditEntry | None = None) -> None:
@@ -184,7 +185,7 @@ def _fill(draft: Path, saved: Path | None, note: AuditEntry | None) -> None:
     database = SqliteDatabase(draft)
     database.connect()
     try:
-        database.make_tables()
+        database.migrate()
         if note:
             AuditTable(database).add_audit(note)
     finally:

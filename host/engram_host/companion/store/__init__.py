@@ -1,5 +1,6 @@
 """The companion's store: tables on SQLite or PostgreSQL, with the same statements."""
 
+import logging
 from urllib.parse import unquote
 
 from engram_host.companion.errors import SettingError
@@ -48,9 +49,9 @@ class CompanionStore:
         self.values = ValueTable(database)
         self.vectors = VectorTable(database)
 
-    def open(self) -> None:
+    def open(self) -> list[str]:
         self.database.connect()
-        self.database.make_tables()
+        return self.database.migrate()
 
     def close(self) -> None:
         self.database.close()
@@ -58,17 +59,22 @@ class CompanionStore:
 
 def open_store(url: str) -> CompanionStore:
     store = choose_store(url)
-    store.open()
+    for sentence in store.open():
+        logging.getLogger(__name__).info(sentence)
     return store
 
 
 def choose_store(url: str) -> CompanionStore:
+    return CompanionStore(_database(url))
+
+
+def _database(url: str) -> Database:
     if url.startswith(_SQLITE) and len(url) > len(_SQLITE):
         from engram_host.companion.store.sqlite import SqliteDatabase
 
-        return CompanionStore(SqliteDatabase(unquote(url.removeprefix(_SQLITE))))
+        return SqliteDatabase(unquote(url.removeprefix(_SQLITE)))
     if url.startswith(_POSTGRES):
         from engram_host.companion.store.postgres import PostgresDatabase
 
-        return CompanionStore(PostgresDatabase(url))
+        return PostgresDatabase(url)
     raise SettingError("store.url", "has to be sqlite:///PATH or postgresql://USER@HOST/DATABASE.")

@@ -1,4 +1,4 @@
-"""Base of databases: transactions, which pass rows to table methods, and the schema."""
+"""Base of databases: transactions, which pass rows to table methods, and schema migrations."""
 
 import functools
 import hashlib
@@ -6,7 +6,7 @@ import logging
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import resources
@@ -23,44 +23,75 @@ MOST_NOTICE_BYTES = 500
 NoticeKind = Literal["", "board", "message", "pushed", "settings"]
 """Kinds: news for a board, a changed message, a new push, changed settings; "": anything changed."""
 
-# --- the schema
+# --- migrations
 
 
-LOCKED_SECONDS = 600.0
+MIGRATION_SECONDS = 600.0
 
-VERSION_TABLE = "schema_version"
-
-_MAKE_VERSION = f"CREATE TABLE IF NOT EXISTS {VERSION_TABLE} (checksum TEXT NOT NULL)"
-
-
-@functools.cache
-def schema_sql() -> str:
-    file = resources.files("engram_host.companion.store") / "schema.sql"
-    return file.read_text(encoding="utf-8").replace("\r\n", "\n")
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS migrations "
+    "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL, at BIGINT NOT NULL)"
+)
 
 
-def schema_version() -> str:
-    return hashlib.sha256(schema_sql().encode()).hexdigest()[:16]
+@dataclass(frozen=True)
+class Migration:
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def checksum(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
+
+
+def bundled_migrations() -> list[Migration]:
+    folder = resources.files("engram_host.companion.store") / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [_parse_migration(file.name, file.read_text(encoding="utf-8")) for file in files]
 
 
 def tables_with(column: str = "") -> list[str]:
-    made = re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", schema_sql(), re.DOTALL)
+    made = re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", "".join(step.sql for step in bundled_migrations()), re.DOTALL)
     return [name for name, body in made if not column or f"\n    {column} " in body]
 
 
-def make_tables(rows: Rows) -> None:
-    """Make the tables of an empty database under the schema lock; StoreUnavailable if they are of another version."""
+def _parse_migration(file: str, sql: str) -> Migration:
+    number, _, name = file.removesuffix(".sql").partition("_")
+    return Migration(int(number), name.replace("_", " "), sql.replace("\r\n", "\n"))
+
+
+def apply_next(rows: Rows, steps: Sequence[Migration], now: int) -> str:
+    """Apply one migration under the schema lock; "" if up to date, StoreUnavailable if incompatible."""
     rows.lock_schema()
-    rows.run(_MAKE_VERSION)
-    found = rows.run(f"SELECT checksum FROM {VERSION_TABLE}")
-    if not found:
-        rows.script(rows.translated(schema_sql()))
-        rows.insert(VERSION_TABLE, {"checksum": schema_version()})
-    elif found != [(schema_version(),)]:
-        raise StoreUnavailable(
-            "the database was made by another version of Engram: use the version that made it, or give this one another "
-            "database."
-        )
+    rows.run(_TABLE)
+    applied = rows.run("SELECT number, checksum FROM migrations ORDER BY number")
+    missing = _missing(steps, applied)
+    if not missing:
+        return ""
+    migration = missing[0]
+    rows.script(rows.translated(migration.sql))
+    values = (migration.number, migration.name, migration.checksum, now)
+    rows.run("INSERT INTO migrations (number, name, checksum, at) VALUES (?, ?, ?, ?)", values)
+    return f"the database has schema {migration.number} now ({migration.name})."
+
+
+def _missing(steps: Sequence[Migration], applied: Sequence[tuple[int, str]]) -> list[Migration]:
+    by_number = {migration.number: migration for migration in steps}
+    newest = max(by_number, default=0)
+    for number, checksum in applied:
+        if number > newest:
+            raise StoreUnavailable(
+                f"the database was made by a newer version of Engram (its schema is {number}, this version knows {newest}): "
+                "update Engram, or give it another database."
+            )
+        if number not in by_number or by_number[number].checksum != checksum:
+            raise StoreUnavailable(
+                f"the database's schema {number} is not the one of this version of Engram: use the version that made it, or "
+                "give this one another database."
+            )
+    there = {number for number, _ in applied}
+    return [migration for migration in steps if migration.number not in there]
 
 
 # --- database
@@ -139,18 +170,25 @@ class Database(ABC):
     def scrub(self) -> list[str]:
         """Rewrite the files without removed bytes, doubling disk use; return places that may keep some."""
 
-    def make_tables(self) -> None:
-        until = time.monotonic() + LOCKED_SECONDS
+    def migrate(self) -> list[str]:
+        steps = bundled_migrations()
+        done: list[str] = []
+        while sentence := self._migrate_once(steps):
+            done.append(sentence)
+        return done
+
+    def _migrate_once(self, steps: Sequence[Migration]) -> str:
+        until = time.monotonic() + MIGRATION_SECONDS
         while True:
             try:
-                return self.write(make_tables)
+                return self.write(lambda rows: apply_next(rows, steps, int(time.time())))
             except StoreBusy as problem:
                 if time.monotonic() > until:
                     raise StoreUnavailable(
-                        f"the database has been locked for {LOCKED_SECONDS:g} s, by another process that makes its tables, or "
-                        "by another program: start this one again when that is done."
+                        f"the database has been locked for {MIGRATION_SECONDS:g} s, by another process that brings it up to "
+                        "date, or by another program: start this one again when that is done."
                     ) from problem
-                _log.warning("another process has locked the database, and may make its tables: waiting for it")
+                _log.warning("another process has locked the database, and may bring it up to date: waiting for it")
 
 
 @dataclass(frozen=True)

@@ -257,7 +257,7 @@ class PostgresDatabase(Database):
         if isinstance(error, _DAMAGED) or any(part in said for part in _SAYS_DAMAGED):
             return self.note_damage(f"PostgreSQL has found its files damaged ({said})")
         if isinstance(error, errors.DuplicateTable):
-            return self.note_damage(f"the PostgreSQL database has lost the version of its tables ({said})")
+            return self.note_damage(f"the PostgreSQL database has lost its list of migrations ({said})")
         if isinstance(error, errors.UndefinedTable):
             return StoreUnavailable("the database has lost the companion's tables: restart the companion.")
         if isinstance(error, errors.LockNotAvailable):
