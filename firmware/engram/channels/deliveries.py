@@ -156,12 +156,13 @@ class Deliveries:
 
     def push(self, caller, content: str, mid: str = ""):
         """Send a message by the board itself, once per `mid`; return the delivery task, or None if refused."""
-        if (mid and self._journal.seen.find(mid)) or not self.may_push(caller):
+        is_known = channel_of(caller.room) in self.channels and self._is_let_in(channel_of(caller.room), caller)
+        if not is_known or (mid and self._journal.seen.find(mid)):
             return None
         return self.send(self.keep(caller, content, mid=mid), caller)
 
     def may_push(self, caller):
-        """True if push() accepts a message for a caller; False if they may have none, None if not now."""
+        """True if there is room to push to a caller; False if they may have nothing, None if not now."""
         name = channel_of(caller.room)
         if name not in self.channels or len(self.outbox.deliveries) >= _MOST_PUSHED:
             return None

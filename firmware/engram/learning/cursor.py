@@ -46,11 +46,14 @@ class LearningCursor:
         self._until = seq
 
     def open(self) -> None:
-        """Read the saved progress."""
+        """Read the saved progress; a new board starts with the next message."""
         told = files.read_json(self._path, _LARGEST, _numbers)
         if told:
             epoch, until, self._day, self.calls, self.tokens = told
             self._until = until if epoch == self._journal.entries.epoch else 0
+        elif not self._versions.learned:
+            self._until = self._journal.newest
+            self.save()
         self._until = min(self.until, self._journal.newest)
 
     def save(self) -> None:

@@ -2,7 +2,7 @@
 
 The model reads one principal's notes in batches, as untrusted text; its proposals are checked more strictly
 than those of messages, since a note may quote others. Results and the read position enter the log of records
-as one change, which undo reverts as a whole. Distilled memories never become notes, so nothing is distilled
+in one flush; undo reverts them one by one. Distilled memories never become notes, so nothing is distilled
 twice.
 """
 

@@ -70,7 +70,9 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
 def _needs_nothing(ranked) -> bool:
     """True for a greeting, and for a statement that nothing surely fits."""
     message = ranked.query.text
-    return not content_terms(message) or (is_weak(ranked) and not asks(message))
+    if asks(message):
+        return not is_certain(ranked) and not content_terms(message)
+    return is_weak(ranked) or not content_terms(message)
 
 
 def _nothing(ranked, budget: int) -> str:

@@ -15,10 +15,10 @@ _TABLES = (
     const(
         " a about again all am an and any are as at away back be been but by call called can come could day did do"
         " does don ever fine for from fun funny get give go goes going good got great had happen happened has have he"
-        " hello help her here hey hi him his how i if im in is isnt it its joke just keep kept know later like lovely"
+        " hello help her here hey hi him his how i if im in is isnt it its joke just know later lovely"
         " me mind moment morning much my nice night no not now of off ok okay on one or our out over please put re s"
         " said say see she should so some sorry t tell telling thank thanks that the their them then there these they"
-        " thing think this time tired to today too up us very want was way we weather weekend what when where which"
+        " thing think this time tired to today too up us very was way we weather weekend what when where which"
         " who whom whose why will with would yes you your "
     ),
     # German
@@ -26,7 +26,7 @@ _TABLES = (
         " aber alle als am an auch auf aus bei bin bis bist bitte da dank danke das dass dem den der des dich die dir"
         " doch du egal ein eine einem einen einer er erzahl es etwas euch fur geht gemacht gibt gut gute guten hab"
         " habe haben habt hallo hast hat hatte heisst heute hier hort ich im in ist ja jetzt kann kein keine mach"
-        " machen mag mal man mein meine meinem meinen mich mir mit morgen muss nach nacht nein nicht noch nur oder ok"
+        " machen mal man mein meine meinem meinen mich mir mit morgen muss nach nacht nein nicht noch nur oder ok"
         " schon schone schones sein seine sich sie sind so soll spater super tag toll uber um und uns unser unsere"
         " unter viel vielen vom von vor war waren warum was weg weil welche welchen welcher welches wem wen wenn wer"
         " werden wetter wie wieder will wir wird witz wo wochenende zu zum zur "
@@ -34,7 +34,7 @@ _TABLES = (
     # Spanish
     const(
         " a adios al algo bien buen buena buenas buenos como con cual cuando cuanto da de del dia dias donde el ella"
-        " ellos en es esta estan estoy fin fue gracias gusta gustan ha haber habia hace hacer hay he hice hizo hola"
+        " ellos en es esta estan estoy fin fue gracias ha haber habia hace hacer hay he hice hizo hola"
         " hoy igual ir la las le les llama lo los luego manana mas me mi mis momento mucha muchas mucho muy ni no"
         " noche noches nos nosotros nuestra nuestro o otra para pasado paso pero poco por porque que quien se semana"
         " ser si sin sobre soy su sus tal tan te tengo tiempo tiene todo tu tus un una uno va vale ver verdad vez y ya yo "

@@ -73,4 +73,4 @@ async def test_distill_shows_what_came_of_it():
             await board.distillation.step()
         else:
             told.append(output)
-    assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "/undo undoes all of it"
+    assert "notes read: 1; added: 1 (m" in told[1] and told[2] == "each /undo takes back one of these"

@@ -171,6 +171,13 @@ def test_a_statement_brings_what_it_is_about_and_a_greeting_with_one_word_of_it_
     assert board.block("good morning, I slept in the cold tent again", OWNER, 600) == ""
 
 
+def test_a_question_of_a_day_alone_brings_what_was_said_on_it():
+    board = Board()
+    board.records.store("we ate soup at the harbour", ["food"])
+    for question in ("What did we do today?", "Was habe ich heute gemacht?", "今天我做了什么？"):
+        assert "soup" in board.block(question, OWNER, 600), question
+
+
 def test_what_a_companion_found_may_be_an_answer():
     board = Board(companion_url="http://companion")
     board.records.store("my bike is green", ["bike"])

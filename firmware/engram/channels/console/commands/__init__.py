@@ -18,7 +18,7 @@ at a time, or when the words are mentioned
 mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
 setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/settings.md
 note TEXT -- add a line to today's note
-distill -- turn waiting notes into memories; one /undo undoes it
+distill -- turn waiting notes into memories; /undo takes them back one by one
 clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memories stay
 export [trash] -- all memories, profile and notes as JSON Lines; trash: evicted ones
 import OBJECT -- import a memory as a JSON object; files: `engram import FILE` on a computer

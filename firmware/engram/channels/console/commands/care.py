@@ -30,7 +30,7 @@ def distill_command(board, caller, _rest: str):
     yield report.line()
     yield from distillation.refusal_lines()
     if report.added or report.superseded or report.merged:
-        yield "/undo undoes all of it"
+        yield "each /undo takes back one of these"
     if not report.is_over:
         yield "it continues in the background: " + (distillation.pause.why or "/stats shows how")
 
