@@ -367,10 +367,14 @@ async def test_who_may_talk_no_more_hears_nothing_more(house: House, how: str, w
         await _lose(house, how)
         await house.wait_until_delivered()
         network.is_away = False
+    if how == "removed":
+        await house.say("let me in")
+        await house.push("kitchen", "net 5", "It pours.", "push:1:t11")
     await house.push("kitchen", "net 6", "It snows.", "push:1:t10")
     await house.wait_for("It snows.", "6")
     await house.wait_until_delivered()
-    assert house.texts(chat) == shown
+    assert sum("/pair " in text for text in house.texts(chat)) == (how == "removed")
+    assert [text for text in house.texts(chat) if "/pair " not in text] == shown
 
 
 @in_house(rules=AdmissionRules())

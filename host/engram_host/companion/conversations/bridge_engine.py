@@ -184,7 +184,7 @@ class AttachedBridge:
             _log.warning("open deliveries are not known: %s", problem)
 
     async def _may_hear(self, delivery: Delivery) -> bool:
-        return await self._people.may_hear(self._bridge, self._kind, delivery.place, delivery.ref)
+        return await self._people.may_hear(self._bridge, self._kind, delivery)
 
     # --- messages
 

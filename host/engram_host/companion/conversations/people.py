@@ -17,10 +17,17 @@ from engram.channels import people as board_people
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import BridgeSettings, PeopleSettings, Policy
-from engram_host.companion.bridge_types import ChatPlace, GroupMode, PairingRequest, Person
+from engram_host.companion.bridge_types import Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
-from engram_host.companion.store.bridges.people import MOST_WAITING, Known, PeopleTable, fitting_name, principal_of
+from engram_host.companion.store.bridges.people import (
+    CODE_IDS,
+    MOST_WAITING,
+    Known,
+    PeopleTable,
+    fitting_name,
+    principal_of,
+)
 
 MOST_RATED = 4096
 
@@ -163,8 +170,9 @@ class PeopleService:
         if admission.counted and admission.counted in self._counts:
             self._counts[admission.counted] -= 1
 
-    async def may_hear(self, bridge: str, network: str, place: ChatPlace, ref: str) -> bool:
-        """True if a delivery to a chat is still allowed; `ref` is its reader, "" for a group."""
+    async def may_hear(self, bridge: str, network: str, delivery: Delivery) -> bool:
+        """True if a delivery to a chat is still allowed."""
+        place, ref = delivery.place, delivery.ref
         group = f"{network}:{place.chat}" if place.is_group else ""
         known = await asyncio.to_thread(self._store.known_sender, ref, group, int(self._now()))
         if known.person and known.person.is_blocked:
@@ -172,7 +180,7 @@ class PeopleService:
         if place.is_group:
             return bool(known.mode)
         policy = self._rules.policy_of(bridge)
-        if policy == "pairing" and known.request:
+        if policy == "pairing" and known.request and not delivery.device and delivery.mid.startswith(CODE_IDS):
             return True
         return policy != "off" and self._is_let_in(known.person, ref, policy)
 
