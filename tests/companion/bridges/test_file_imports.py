@@ -99,6 +99,15 @@ async def test_the_caption_of_a_file_may_be_the_command_that_imports_it(house: H
 
 
 @owned
+async def test_an_import_is_reported_after_its_bridge_has_connected_again(house: House):
+    await send(house, file_of())
+    await send(house, text="/import memory.jsonl")
+    await house.restart_engine()
+    IMPORTS.kept[0].state = "done"
+    await house.wait_for("memory.jsonl: nothing new", "1")
+
+
+@owned
 async def test_an_import_is_cancelled_in_its_chat(house: House):
     await send(house, file_of())
     await send(house, text="/import memory.jsonl")

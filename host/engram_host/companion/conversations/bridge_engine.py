@@ -79,7 +79,9 @@ class BridgeParts:
 
 
 class AttachedBridge:
-    def __init__(self, bridge: BridgeSettings, network: Network, watch: BridgeWatch, parts: BridgeParts):
+    def __init__(
+        self, bridge: BridgeSettings, network: Network, watch: BridgeWatch, parts: BridgeParts, reports: TaskSet
+    ):
         self._bridge = bridge.name
         self._kind = bridge.network
         self._board_names = bridge.boards
@@ -89,6 +91,7 @@ class AttachedBridge:
         self._conversations = parts.conversations
         self._people = parts.people
         self._imports = parts.imports
+        self._reports = reports
         self._commands = BridgeCommands(parts.deliveries, parts.conversations, parts.people)
         self._files = Attachments(bridge.name, parts.media, parts.imports)
         self._signs = network.features.command_signs
@@ -264,11 +267,15 @@ class AttachedBridge:
             return str(problem)
         if not import_id:
             return ""
-        self._tasks.begin(self._report_import(imports, owed, board, import_id))
+        self._reports.begin(self._report_import(imports, owed, board, import_id))
         return f"{board} is given {spoken.rest}: its report follows. /cancel stops it."
 
     async def _report_import(self, imports: ChatImports, owed: Delivery, board: str, import_id: str) -> None:
-        await self._keep_text(replace(owed, mid=owed.mid + _REPORT), await imports.report(board, import_id))
+        report = await imports.report(board, import_id)
+        # The engine gives a text that answers no message to the bridge's present connection.
+        told = replace(owed, message="", mid=owed.mid + _REPORT, text=report)
+        await asyncio.to_thread(self._store.add_text, told, int(time.time()))
+        self._conversations.wake_pushes()
 
     # --- rows, each with its delivery in one transaction
 
@@ -321,9 +328,11 @@ class BridgeEngine(BackgroundPart):
         self._store = parts.deliveries
         self._settings = settings
         self._attached: dict[str, AttachedBridge] = {}
+        self._reports = TaskSet("a report of an import")
 
     async def stop(self) -> None:
         await super().stop()
+        await self._reports.stop()
         for bridge in list(self._attached):
             await self.detach(bridge)
 
@@ -334,7 +343,7 @@ class BridgeEngine(BackgroundPart):
         """Attach a detached bridge, and return its host."""
         if bridge.name in self._attached:
             raise ValueError(f"the bridge {bridge.name} is attached already")
-        self._attached[bridge.name] = AttachedBridge(bridge, network, watch, self._parts)
+        self._attached[bridge.name] = AttachedBridge(bridge, network, watch, self._parts, self._reports)
         return self._attached[bridge.name]
 
     async def detach(self, bridge: str) -> None:
