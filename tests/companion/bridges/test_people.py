@@ -226,7 +226,7 @@ def test_the_owner_speaks_as_on_the_console_and_there_is_one(house: House):
     assert not house.do("has_owner")
     assert house.do("make_owner", "Ann").is_owner and house.do("has_owner")
     assert principal(house.admit()) == "owner"
-    with pytest.raises(ArgumentError, match="there is one"):
+    with pytest.raises(ArgumentError, match="there is one: link them on the companion's page"):
         house.do("make_owner", "Bob")
     with pytest.raises(ArgumentError, match="name the owner first"):
         house.do("link", "Bob", "owner")
@@ -234,7 +234,7 @@ def test_the_owner_speaks_as_on_the_console_and_there_is_one(house: House):
 
 
 def test_nobody_becomes_the_owner_by_their_name(house: House):
-    with pytest.raises(ArgumentError, match="somebody else"):
+    with pytest.raises(ArgumentError, match="somebody else; link them on the companion's page"):
         house.do("approve", "net:5", "owner")
     house.do("approve", "net:6", "Ann")
     house.do("rename", "Ann", "owner")
@@ -247,6 +247,8 @@ def test_who_is_removed_is_a_stranger_again(house: House):
     house.do("approve", "net:5", "Ann")
     house.do("remove", "Ann")
     assert house.admit().reply and house.do("list_people") == []
+    with pytest.raises(NotFound, match="engram people list"):
+        house.do("find", "Ann")
 
 
 @in_one_case("ref", ["net:", ":5", "net:a b", "net:" + "5" * 100])
@@ -265,7 +267,7 @@ def test_people_groups_and_ids_have_bounds(house: House, monkeypatch: pytest.Mon
     for number in range(2):
         house.do("approve", f"net:{number}")
         house.do("set_group", f"net:{number}", "always")
-    with pytest.raises(ArgumentError, match="as many as may be"):
+    with pytest.raises(ArgumentError, match="as many as may be: remove one on the companion's page"):
         house.do("approve", "net:9")
     with pytest.raises(ArgumentError, match="as many as may be"):
         house.do("set_group", "net:9", "always")

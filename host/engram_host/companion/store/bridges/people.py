@@ -157,7 +157,8 @@ class PeopleTable(DatabaseTable):
         person = _find(rows, ref)
         owner = OWNER.principal
         if not person.is_owner and rows.run("SELECT 1 FROM people WHERE principal = ?", (owner,)):
-            raise ArgumentError(ref, f"cannot be the owner, there is one: /people link owner {ref}, if it is the same.")
+            advice = "link them on the companion's page, if it is the same person."
+            raise ArgumentError(ref, f"cannot be the owner, there is one: {advice}")
         _remove(rows, person)
         _add_ids(rows, owner, person.ids)
         return _save(rows, replace(person, principal=owner, is_blocked=False))
@@ -260,7 +261,7 @@ def _found(rows: Rows, ref: str) -> Person | None:
 def _find(rows: Rows, ref: str) -> Person:
     if person := _found(rows, ref):
         return person
-    raise NotFound("person", ref[:100], "/people lists those that there are.")
+    raise NotFound("person", ref[:100], "`engram people list` shows those that there are.")
 
 
 def _id_of(rows: Rows, ref: str, now: int) -> str:
@@ -278,11 +279,11 @@ def _known_or_new(rows: Rows, ref: str, name: str, now: int) -> Person:
         return person
     ((count,),) = rows.run("SELECT count(*) FROM people")
     if count >= MOST_PEOPLE:
-        raise ArgumentError("people", f"are {count}, as many as may be: /people remove one first.")
+        raise ArgumentError("people", f"are {count}, as many as may be: remove one on the companion's page first.")
     principal = name or principal_of(ref)
     access.check_caller(Caller(principal, "x", False, ""))
     if principal == OWNER.principal or rows.run("SELECT 1 FROM people WHERE principal = ?", (principal,)):
-        raise ArgumentError(principal, f"is somebody else; /people link {principal} ID, if it is the same person.")
+        raise ArgumentError(principal, "is somebody else; link them on the companion's page, if it is the same person.")
     _add_ids(rows, principal, (ref,))
     return _save(rows, Person(principal, name, (ref,)))
 
