@@ -261,6 +261,7 @@ def _clock(seconds: int) -> str:
 
 TASK = "alerts"
 LOOK_SECONDS = 15.0  # seconds between two checks; wake() triggers the next
+SHORTEST_WAIT = 1.0  # seconds
 MOST_OF_SUBJECT = 10  # alerts of one subject within the cool-down
 
 
@@ -342,12 +343,15 @@ class AlertService:
             try:
                 for alert in await asyncio.to_thread(watch.look, int(time.time())):
                     outbox.add(alert)
-                await outbox.send()
+            except StoreUnavailable as problem:
+                _log.warning("no look for alerts: %s", problem, extra={"repeat": "alerts"})
+            await outbox.send()
+            try:
                 if outbox.has_told_all:
                     await asyncio.to_thread(watch.keep)
             except StoreUnavailable as problem:
-                _log.warning("no look for alerts: %s", problem, extra={"repeat": "alerts"})
-            await wait_for_event(self._changed, min(LOOK_SECONDS, outbox.seconds_left))
+                _log.warning("sent alerts are not saved: %s", problem, extra={"repeat": "alerts"})
+            await wait_for_event(self._changed, min(LOOK_SECONDS, max(outbox.seconds_left, SHORTEST_WAIT)))
 
     def _find_urls(self) -> str:
         return self._secrets.find(URLS, in_keyring=self._settings.keyring)
