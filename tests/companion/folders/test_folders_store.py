@@ -87,6 +87,13 @@ def test_what_is_the_same_is_not_read_again(
     assert store.boards.device(place.device).version == version
 
 
+def test_a_file_that_stays_too_large_is_reported_each_time_and_stored_once(store: CompanionStore, place: FolderSource):
+    write(place.root, {"big.md": b"x" * 5000})
+    settings, stored = settings_of(place.root, most_file_bytes=4000), []
+    first, second = (read_into(store, place, settings, stored.append) for _ in range(2))
+    assert len(stored) == 1 and first.problems == second.problems != []
+
+
 def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(
     store: CompanionStore, place: FolderSource, monkeypatch: pytest.MonkeyPatch
 ):

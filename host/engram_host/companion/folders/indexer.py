@@ -7,7 +7,7 @@ import hashlib
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engram import text as board
@@ -60,6 +60,7 @@ class FolderIndexer:
         form = self._form(place)
         wanted = dict(listing.files)
         gone: list[str] = []
+        unreadable: dict[str, str] = {}
         for path, stamp, passages, problem in self._stored_files(place):
             if path not in wanted:
                 if not listing.may_contain(path):
@@ -69,12 +70,14 @@ class FolderIndexer:
                 progress.passages += passages
                 if problem:
                     progress.add_problem(problem)
+            elif problem and not stamp:
+                unreadable[path] = problem
         progress.total = len(listing.files)
         progress.done = progress.total - len(wanted)
         for sentence in listing.problems:
             progress.add_problem(sentence)
         is_whole = self._drop_files(place, gone)
-        for group in self._groups(place, list(wanted), form, progress):
+        for group in self._groups(place, list(wanted), unreadable, progress):
             if self._stop.is_set():
                 return False
             self._store_files(place, group, progress)
@@ -95,7 +98,7 @@ class FolderIndexer:
         return True
 
     def _groups(
-        self, place: FolderSource, paths: Sequence[str], form: str, progress: FolderProgress
+        self, place: FolderSource, paths: Sequence[str], unreadable: Mapping[str, str], progress: FolderProgress
     ) -> Iterator[list[NewFile]]:
         group: list[NewFile] = []
         size = 0
@@ -104,12 +107,15 @@ class FolderIndexer:
                 return
             progress.done += 1
             try:
-                file, read_bytes = self._file(place, path, form)
+                file, read_bytes = self._file(place, path)
             except FileNotFoundError:
                 continue  # the next listing shows its new state
             except OSError as error:
                 progress.add_problem(f"{place.citation(path)} could not be read this time: {error.strerror}.")
                 continue
+            if not file.stamp and file.problem and file.problem == unreadable.get(path):
+                progress.add_problem(file.problem)
+                continue  # tried again each time, but stored once
             group.append(file)
             size += read_bytes
             if len(group) == FILES_AT_ONCE or size >= BYTES_AT_ONCE:
@@ -118,11 +124,12 @@ class FolderIndexer:
         if group:
             yield group
 
-    def _file(self, place: FolderSource, path: str, form: str) -> tuple[NewFile, int]:
+    def _file(self, place: FolderSource, path: str) -> tuple[NewFile, int]:
         try:
             contents = read_file(place, path, self._settings.most_file_bytes)
         except FileUnreadable as problem:
             return NewFile(path, "", "", 0, place.scope, problem=str(problem)), 0
+        form = self._form(place)
         stamp = _settled(contents, form)
         digest = hashlib.blake2b(form.encode() + contents.data, digest_size=_DIGEST_BYTES).hexdigest()
         try:
