@@ -88,7 +88,7 @@ def test_finite_work_that_ends_is_finished(quick):
     run(play)
 
 
-def test_pauses_double_to_a_bound(pauses: list[float]):
+def test_pauses_double_to_a_bound_and_vary(pauses: list[float]):
     async def play() -> None:
         failing = Failing(9)
         task = Supervisor().start("mqtt", failing, longest_pause=5.0)
@@ -96,7 +96,9 @@ def test_pauses_double_to_a_bound(pauses: list[float]):
         await task.stop()
 
     run(play)
-    assert pauses == [0.25, 0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0, 5.0]
+    bounds = [0.25, 0.5, 1.0, 2.0, 4.0, 5.0, 5.0, 5.0, 5.0]
+    assert all(bound / 2 <= pause <= bound for pause, bound in zip(pauses, bounds, strict=True))
+    assert len(set(pauses)) == len(pauses)
 
 
 def test_after_a_time_without_failures_the_next_pause_is_the_first(pauses: list[float], monkeypatch):
@@ -110,7 +112,7 @@ def test_after_a_time_without_failures_the_next_pause_is_the_first(pauses: list[
         await task.stop()
 
     run(play)
-    assert pauses == [0.25, 0.25, 0.25]
+    assert len(pauses) == 3 and max(pauses) <= 0.25
 
 
 def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_just_started_again():
@@ -121,7 +123,7 @@ def test_a_task_that_waits_to_start_again_is_a_problem_and_so_is_one_that_has_ju
             await asyncio.sleep(0)  # in the very next turn: a little later it may have started again
         [told] = supervisor.problems()
         assert told.startswith("the background task replication failed (the disk is gone at test_supervisor.py:")
-        assert told.endswith("and starts again within 0.25 s; restarts so far: 0.")
+        assert re.search(r" and starts again within 0\.[12]\d? s; restarts so far: 0\.$", told)
         await wait_until_async("the state", lambda: task.status.state == "running")
         assert re.search(r" and started again \d+ s ago\.$", supervisor.problems()[0])
         await task.stop()

@@ -94,7 +94,8 @@ class BackgroundTask:
         self.name = name
         self._work = work
         self._is_finite = is_finite
-        self._longest_pause = longest_pause
+        self._backoff = Backoff(FIRST_PAUSE, longest_pause)
+        self._pause = 0.0
         self._most_failures = most_failures
         self._on_failure = on_failure
         self._on_lost = on_lost
@@ -121,7 +122,7 @@ class BackgroundTask:
         if self._state == "failed":
             return FAILURES.say("ended", **known, failures=self._failures)
         if self._state == "restarting":
-            return FAILURES.say("restarts", **known, seconds=f"{self._pause():g}", restarts=self._restarts)
+            return FAILURES.say("restarts", **known, seconds=f"{self._pause:.2g}", restarts=self._restarts)
         ran = time.monotonic() - self._began
         return "" if ran > STEADY_SECONDS else FAILURES.say("restarted", **known, seconds=f"{ran:.0f}")
 
@@ -165,7 +166,9 @@ class BackgroundTask:
         # A finite task may run long and fail at its end each time.
         if not self._is_finite and time.monotonic() - self._began > STEADY_SECONDS:
             self._failures, self._logged = 0, ""
+            self._backoff.reset()
         self._failures += 1
+        self._pause = self._backoff.next()
         self._error = describe_error(error)
         self._on_failure(self.name)
         is_lost = self._most_failures is not None and self._failures >= self._most_failures
@@ -178,15 +181,12 @@ class BackgroundTask:
         if is_lost:
             self._on_lost()
         else:
-            self._timer = asyncio.get_running_loop().call_later(self._pause(), self._restart)
+            self._timer = asyncio.get_running_loop().call_later(self._pause, self._restart)
 
     def _restart(self) -> None:
         self._restarts += 1
         _log.info("the background task %s starts again", self.name)
         self.start()
-
-    def _pause(self) -> float:
-        return min(self._longest_pause, FIRST_PAUSE * 2 ** min(self._failures - 1, 16))
 
     def _enter(self, state: State) -> None:
         self._state, self._since = state, time.time()

@@ -24,7 +24,7 @@ from engram.link.messages import MOST_BYTES
 from engram_host.companion.auth.tls import trust_authority
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundTask, Backoff, Supervisor
 from engram_host.companion.types import DEVICE_NAME
 
 _log = logging.getLogger("engram.mqtt")
@@ -152,7 +152,7 @@ class MqttClient:
         await asyncio.gather(*self._at_work, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause = FIRST_PAUSE
+        backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
         while True:
             try:
                 arrivals = _Arrivals(self._clock)
@@ -163,7 +163,7 @@ class MqttClient:
                     self._client_now = client
                     self.connections += 1
                     self._ready.set()
-                    pause = FIRST_PAUSE
+                    backoff.reset()
                     if self._door and not self._has_resumed:
                         self._has_resumed = True
                         self._door.resume(self._publish_chat)
@@ -173,8 +173,7 @@ class MqttClient:
                 _log.warning("%s", self.problem)
             finally:
                 self._ready.clear()
-            await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            await asyncio.sleep(backoff.next())
 
     def _client(self, arrivals: _Arrivals) -> aiomqtt.Client:
         secure = self._where.scheme == "mqtts"
