@@ -45,3 +45,7 @@ def test_the_flash_that_senses_take(tmp_path: Path):
 
 def test_the_size_of_the_modules():
     assert_within(measuring.mpy(), "mpy")
+
+
+def test_the_number_of_modules_and_settings():
+    assert_within(measuring.firmware(), "firmware")

@@ -17,6 +17,7 @@ sys.path.extend(
 import bench_senses
 import bench_store
 import firmware_build
+from engram.config import SECRETS, SETTINGS
 
 COUNT = 2000
 SEARCHES = 100
@@ -72,6 +73,15 @@ def mpy() -> Figures:
     firmware_build.compile_small()
     root = firmware_build.SMALL / "firmware" / "engram"
     return {"bytes": float(sum(file.stat().st_size for file in root.rglob("*.mpy")))}
+
+
+def firmware() -> Figures:
+    """Return the number of the firmware's modules and of its settings."""
+    root = firmware_build.ROOT / "firmware" / "engram"
+    return {
+        "modules": float(len(list(root.rglob("*.py")))),
+        "settings": float(len(SETTINGS.split("\n")) - 2 + len(SECRETS)),
+    }
 
 
 def senses(folder: Path) -> Figures:

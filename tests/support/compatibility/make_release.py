@@ -48,7 +48,7 @@ STORY = (
     "/pin m1",
     '/import {"content":"Ada sails on Sundays","tags":["sport","ada"],"keywords":["boat"],"importance":0.8}',
     "remember that the key hangs in the shed",
-    "/forget m6",
+    "/forget key hangs",
     "/session new Garden",
     "what is Ada allergic to?",
     "/note the plumber fixed the tap",
@@ -58,7 +58,9 @@ STORY = (
     "/pair telegram:12345 ann",
     "/people group telegram:-100123 mention",
 )
-"""What its owner types on a new board."""
+"""What its owner types on a new board, after what fills tables of the index."""
+
+FILLING = tuple(f"on day {day} shelf {day * 7 % 31} got box {day * 13}" for day in range(200))
 
 
 def _pack(target: Path, data: bytes) -> None:
@@ -73,7 +75,7 @@ def _play(folder: Path, **variables: str) -> Path:
     )
     with talking(home) as talk:
         talk.heard("A companion runs beside the board")
-        for line in STORY:
+        for line in FILLING + STORY:
             talk.say(line)
             talk.say("/mode")
             talk.heard("full mode\n")
