@@ -136,7 +136,7 @@ def is_question(said: str) -> bool:
 
 def asks(message: str) -> bool:
     """True if a message asks something, even without a question mark."""
-    if "?" in message or "？" in message:
+    if any(mark in message for mark in _MARKS):
         return True
     words = split_words(encode(message))
     return _opening(words, ("polite", "joining"))[0] in _ASKING or any(
@@ -147,7 +147,7 @@ def asks(message: str) -> bool:
 def only_asks(content: str) -> bool:
     """True for a question with at most a greeting before it."""
     content = content.rstrip()
-    if len(content) > _LONGEST_ASKED or not content or content[-1] not in "?？":
+    if len(content) > _LONGEST_ASKED or not content or content[-1] not in _MARKS:
         return False
     before = max([content.rfind(mark, 0, len(content) - 1) for mark in _ENDS])
     return before < 0 or len(content[:before].split()) <= _GREETING

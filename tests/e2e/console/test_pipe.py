@@ -39,7 +39,7 @@ def test_a_pipe_gets_no_prompt_and_no_echo(home: Home):
 def test_a_reader_that_leaves_ends_the_board_without_ado(home: Home):
     with talking(home) as talk:
         talk.say("hello")
-        talk.heard("/help shows more.\n")
+        talk.heard("/help show more.\n")
         talk.stop_reading()
         talk.say(STORE)
         assert talk.process.wait(SECONDS) == 1

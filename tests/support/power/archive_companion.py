@@ -81,7 +81,7 @@ class Companion:
             embedding_of(self.store, supervisor=supervisor),
             clock=lambda: NOW,
         )
-        self.replication = replication_of(self.store, supervisor, clock=lambda: NOW)
+        self.replication = replication_of(self.store, supervisor)
         self.replication.start()
         self.dispatch = MessageDispatcher(
             self.replication,
