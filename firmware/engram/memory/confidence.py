@@ -15,7 +15,6 @@ from engram import text
 from engram.compat import const
 from engram.memory.ranking import Item, most_evidence
 from engram.store.search.weights import OWN, inverse_frequency
-from engram.text.light_words import content_terms
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
@@ -49,25 +48,23 @@ CERTAIN = 100
 class Certainty:
     """The confidence of the hits of one query, by their words."""
 
-    def __init__(self, measure, message: str, idfs: dict, documents: int):
+    def __init__(self, measure, content: list, idfs: dict, documents: int):
         self._measure = measure
         rarest = inverse_frequency(documents, 0)
-        is_young = documents < _GROWN
-        self._weights = {term: idfs.get(term, rarest) for term in content_terms(message)} if is_young else None
-        self._left = _JUDGED
+        self._weights = {term: idfs.get(term, rarest) for term in content} if documents < _GROWN else None
+        self._sum = sum((self._weights or {}).values()) or 1
 
-    def item_of(self, hit, ref: str, at: int, who: str, said: str) -> Item:
-        """Return the Item of a store's hit with its text; call it for hits in their order."""
-        sure = of_words(hit.evidence, self._measure) if self._weights is None else self._of_own_words(said)
+    def item_of(self, hit, place: int, ref: str, at: int, who: str, said: str) -> Item:
+        """Return the Item of a store's hit, with its place among the store's hits and its text."""
+        if self._weights is None:
+            sure = of_words(hit.evidence, self._measure)
+        else:
+            sure = self._of_own_words(said) if place < _JUDGED and self._weights else 0
         return Item(ref, at, who, "", hit.score, hit.evidence, sure)
 
     def _of_own_words(self, said: str) -> int:
-        self._left -= 1
-        if self._left < 0 or not self._weights:
-            return 0
         own = set(text.index_terms(said))
-        found = sum([weight for term, weight in self._weights.items() if term in own])
-        return found * _OWN_WORDS // (sum(self._weights.values()) or 1)
+        return sum([weight for term, weight in self._weights.items() if term in own]) * _OWN_WORDS // self._sum
 
 
 def of_words(evidence: int, measure) -> int:

@@ -9,6 +9,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.store.search.weights import ONE
+from engram.text.light_words import content_terms
 from engram.text.openers import asks, only_asks
 
 _LATER = const(3)  # days in which people report on a day
@@ -79,13 +80,20 @@ def points(days, day: int) -> int:
 def said_on(days, query, records, journal, clock) -> list:
     """Return (moment, id, who) of memories of the days, then of what people said, newest first."""
     found = []
-    kept = ((record["id"], record["created"], "") for record in records.newest(query.caller, query.tags))
+    kept = (
+        (record["id"], record["created"], "", record["content"]) for record in records.newest(query.caller, query.tags)
+    )
     for entries in (kept, () if query.tags else journal.newest_said(query.caller)):
-        for looked, (ref, at, who) in enumerate(entries):
+        for looked, (ref, at, who, said) in enumerate(entries):
             day = clock.day_number(at)
             if day < days.first or looked == _MOST_LOOKED:
                 break
-            if day <= days.last and not (ref[0] == "t" and int(ref[1:]) in query.skip):
+            if day <= days.last and not (ref[0] == "t" and _is_passed_over(int(ref[1:]), said, query.skip)):
                 found.append((at, ref, who))
     found.sort(key=lambda entry: (entry[1][0] == "t", -entry[0], -int(entry[1][1:])))  # memories first
     return found
+
+
+def _is_passed_over(seq: int, said: str, skip) -> bool:
+    """True for a turn that the prompt shows anyway, and for a greeting."""
+    return seq in skip or not content_terms(said)

@@ -87,18 +87,18 @@ class Recall:
         known = known_weights(frequencies, idfs)
         measure = measure_query(frequencies, known)
         documents = sum([count for count, _ in frequencies])
-        certainty = [confidence.Certainty(measure, query.text, idfs, documents) for _ in range(2)]
-        items = self._ranked_records(query, known, certainty[0])
+        content = content_terms(query.text)
+        certainty = confidence.Certainty(measure, content, idfs, documents)
+        items = self._ranked_records(query, known, certainty)
         if not query.tags:
-            turns, asking = self._ranked_turns(query, known, certainty[1])
+            turns, asking = self._ranked_turns(query, known, certainty)
             confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
-            is_alone = not content_terms(query.text)
-            if is_alone or not items:
+            if not content or not items:
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
                 by_days = [
-                    Item(ref, at, who, "", ONE, OWN, confidence.of_days_alone(is_alone)) for at, ref, who in found
+                    Item(ref, at, who, "", ONE, OWN, confidence.of_days_alone(not content)) for at, ref, who in found
                 ]
                 return Ranked(asked, by_days, (), "")
             for place, item in enumerate(items):
@@ -127,9 +127,9 @@ class Recall:
     def _ranked_records(self, query, known, certainty) -> list:
         items = []
         stated = []
-        for hit, record in self._records.search(query, self._candidates, known):
+        for place, (hit, record) in enumerate(self._records.search(query, self._candidates, known)):
             stated.append(stated_importance(record))
-            item = certainty.item_of(hit, record["id"], record["created"], "", record["content"])
+            item = certainty.item_of(hit, place, record["id"], record["created"], "", record["content"])
             items.append(confidence.times(item, confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
@@ -144,8 +144,8 @@ class Recall:
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
-        for hit, turn in self._journal.search(query, self._candidates, "", known):
-            item = certainty.item_of(hit, "t%d" % hit.number, turn["at"], turn["who"], turn["text"])
+        for place, (hit, turn) in enumerate(self._journal.search(query, self._candidates, "", known)):
+            item = certainty.item_of(hit, place, "t%d" % hit.number, turn["at"], turn["who"], turn["text"])
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)
                 asking.append(item.id)

@@ -1,7 +1,7 @@
-"""Words that say nothing by themselves: function words, question verbs, greetings. What a message is about are the others.
+"""Words that say nothing by themselves: function words, question verbs, greetings. The others say what a message is about.
 
-Each table has the folded words of one language (see words()); a message is of the language that most of its words are in. In
-Han and kana the words of one or two characters below are left out.
+Each table has the folded words of one language (see words()); a message is of the language that most of its words are in.
+Of Han each character is a word, and those of _HAN say nothing.
 """
 
 from engram.compat import const

@@ -13,7 +13,6 @@ from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.journal.schema import cut_to, fitting_text, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
 from engram.store.types import LIVE, Query
-from engram.text.light_words import content_terms
 
 _CAPTION_BYTES = const(600)
 _QUOTED_BYTES = const(400)
@@ -266,11 +265,13 @@ class Journal:
                 yield turn
 
     def newest_said(self, caller):
-        """Yield (id, moment, who) of what people said that a caller is shown, newest first, without commands and greetings."""
+        """Yield (id, moment, who, text) of what people said that a caller is shown, newest first, without commands."""
         for seq in range(self.newest, self.entries.oldest - 1, -1):
             turn = self.live_turn(seq)
-            if turn and turn.get("role") == "user" and _says_something(turn) and access.is_shown(caller, turn):
-                yield "t%d" % seq, turn["at"], turn["who"]
+            if not turn or turn.get("role") != "user" or turn.get("command"):
+                continue
+            if "text" in turn and access.is_shown(caller, turn):
+                yield "t%d" % seq, turn["at"], turn["who"], turn["text"]
 
     def get(self, ref: str, caller, around: int = 0) -> list:
         """Return a turn with up to `around` neighbours on each side; NotFound."""
@@ -356,7 +357,3 @@ def _is_seen(line, caller) -> bool:
 def step(most: int) -> int:
     """Return the even step of a window of `most` turns, which come in pairs."""
     return max(2, most // 4 // 2 * 2)
-
-
-def _says_something(turn: dict) -> bool:
-    return "text" in turn and not turn.get("command") and bool(content_terms(turn["text"]))
