@@ -244,7 +244,7 @@ def _group(home: Path) -> str:
 
 
 def _found(home: Path, port: int, **variables: str) -> tuple[str, str]:
-    """What the doctor finds of a broker: the state, and how it is."""
+    """Return the state of a broker as the doctor finds it, and its sentence."""
     ran = engram("doctor", "--home", home, "--json", ENGRAM_MQTT_URL=f"mqtt://127.0.0.1:{port}", **variables)
     return next((each["state"], each["told"]) for each in ran.json["checks"] if each["name"] == "broker")
 

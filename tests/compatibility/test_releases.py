@@ -1,4 +1,4 @@
-"""What each release wrote stays readable: its flash, both databases, and its messages."""
+"""The data of each release stays readable: its flash, both databases, and its messages."""
 
 import asyncio
 import json

@@ -59,7 +59,7 @@ def full(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def watch(full: bytes, folder: Path, *situations: str) -> list[Situation]:
-    """What was counted in situations on one start of the board."""
+    """Count situations on one start of the board."""
     flash = folder / "flash.bin"
     flash.write_bytes(full)
     printed = [

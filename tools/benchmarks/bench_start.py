@@ -34,7 +34,7 @@ SECRETS = {"wifi": [{"ssid": "Home", "password": "correct horse"}], "telegram": 
 
 
 def measure(folder: Path) -> dict[str, Any]:
-    """What the second start of a board takes, after one that has made its files."""
+    """Return the cost of a board's second start, after one that has made its files."""
     firmware_build.compile_all()
     board = profile.load_profile(BOARD)
     files = file_set.code_files(board) | file_set.seed_files(board, SETTINGS)

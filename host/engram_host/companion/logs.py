@@ -100,7 +100,7 @@ class RepeatFilter(logging.Filter):
         self._seconds = seconds
         self._clock = clock
         self._lock = threading.Lock()
-        # Of each line, and of each kind of lines: until when it is counted, and the repeats or the variants.
+        # By line and by kind of lines: the end of its counting, and the repeats or the variants.
         self._lines: dict[_Key, tuple[float, int]] = {}
         self._variants: dict[_Key, tuple[float, int]] = {}
 

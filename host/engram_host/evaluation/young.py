@@ -3,7 +3,7 @@
 A hundred memories of 10 to 50 facts in six languages are made from the words in young/ and a seed. Each is asked what was
 said, what never was, what a day brought, and is sent small talk. Figures:
 
-right       share of questions of which an answer stands in the recalled block
+right       share of questions with an answer in the recalled block
 top         of these, the share whose first result is the answer
 uncertain   of these, the share that the block calls weak or uncertain; an answer that is not found counts in `right`
 sure        share of questions about unknown things whose block is neither weak nor uncertain
@@ -49,7 +49,7 @@ class Question:
     kind: str
     text: str
     answers: tuple[str, ...] = ()
-    """Texts of which any is an answer."""
+    """Texts that each are an answer."""
 
 
 @dataclass

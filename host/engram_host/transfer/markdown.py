@@ -191,11 +191,11 @@ def _unescape(line: str) -> str:
 # --- writing
 
 _MARK = re.compile(r"^([ \t]*[0-9]*)([-*+.)](?: |$))")
-"""What would begin an item."""
+"""The begin of an item."""
 
 _SPECIAL = re.compile(r"\\|&(?=#)|(?<![^ ])#")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|^[ \t](?=[ \t]*$)")
-"""What a terminal obeys, and the first sign of a line that looks empty."""
+"""Controls of a terminal, and the first sign of a line that looks empty."""
 
 
 def write_page(memories: Iterable[Fields]) -> Iterator[str]:

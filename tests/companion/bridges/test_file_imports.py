@@ -19,7 +19,7 @@ KEPT = "memory.jsonl is kept for kitchen (1 line): /import memory.jsonl brings i
 
 
 class Imports:
-    """What chats need of an ImportService, with imports that end when a test says so."""
+    """An ImportService for chats, with imports that end when a test says so."""
 
     def __init__(self) -> None:
         self.kept: list[ImportStatus] = []

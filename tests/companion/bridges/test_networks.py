@@ -89,7 +89,7 @@ RULES: list[dict[str, Any]] = [
     ),
     {"reply": ["You said {last}."]},
 ]
-"""What the model says."""
+"""The answer of the model."""
 
 
 @pytest.fixture(scope="module")

@@ -43,7 +43,7 @@ class House:
         return asyncio.run(getattr(self.people, name)(*values))
 
     def admit(self, message: Incoming = HELLO, network: str = "net", bridge: str = "home") -> Admission:
-        """Whether a message is answered; with the code that its chat is owed, if it is given one."""
+        """Return the admission of a message; its reply is the code that its chat is owed, if one was made."""
         known = len(self.requests)
         admission = self.do("admit", bridge, network, message)
         if len(self.requests) == known:

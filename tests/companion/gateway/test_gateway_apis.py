@@ -1,4 +1,4 @@
-"""What the gateway passes on of both APIs: for Anthropic's own client, parameters and tools that it refuses; and counts."""
+"""The gateway passes on both APIs: for Anthropic's own client, parameters and tools that it refuses; and counts."""
 
 import json
 from collections.abc import Iterator

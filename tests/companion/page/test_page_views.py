@@ -13,7 +13,7 @@ from page_views import VIEWS
 from peers import ROOT
 
 NO_VIEWS = {"/signin", "/session", "/static/{name}", "/docs"}
-"""What is looked at by the tests of signing in, and the API's description."""
+"""Routes that the tests of signing in look at, and the API's description."""
 
 
 def routes() -> list[APIRoute]:

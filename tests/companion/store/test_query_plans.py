@@ -1,4 +1,4 @@
-"""What is done for one board reads no table from end to end, however many boards there are."""
+"""Work for one board reads no table from end to end, however many boards there are."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -149,7 +149,7 @@ def recorded_statements() -> Iterator[dict[str, Sequence[Any]]]:
 
 
 def scanned(rows: Rows, sql: str, values: Sequence[Any]) -> list[str]:
-    """What SQLite reads from end to end for a statement: `SCAN table`, or `SCAN table USING INDEX index`."""
+    """Return the tables that SQLite reads from end to end for a statement: `SCAN table`, or `SCAN table USING INDEX index`."""
     plan = rows.run(f"EXPLAIN QUERY PLAN {sql}", values)
     return [detail for *_, detail in plan if detail.startswith("SCAN ")]
 

@@ -101,7 +101,7 @@ print(len(app.memory.search("key")))
 
 
 def run_on(flash: Path, code: str) -> str:
-    """What a program prints under the 32-bit MicroPython, on a board with this flash."""
+    """Return the output of a program under the 32-bit MicroPython, on a board with this flash."""
     done = subprocess.run(
         [get_micropython.HOME / "32", "-X", f"heapsize={HEAP}", "-c", _MOUNT + code, flash],
         env={**os.environ, "MICROPYPATH": f"{firmware_build.SIM}:.frozen"},

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from slack_fake import SlackServer
 
 _MOST_TRIES = 4
+_AGAIN_SECONDS = 3  # Slack's pause before it sends what is not acknowledged again
 """The first, and three more."""
 
 
@@ -68,7 +69,7 @@ class SocketMode:
                 return
             envelope |= {"retry_attempt": attempt, "retry_reason": "timeout" if attempt else ""}
             await self._send(envelope)
-            await asyncio.sleep(3)
+            await asyncio.sleep(_AGAIN_SECONDS)
         self._open.pop(envelope["envelope_id"], None)
 
     async def _send(self, message: dict[str, Any]) -> None:

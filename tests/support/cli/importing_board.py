@@ -51,5 +51,5 @@ class Importing:
         return ran.out.splitlines()
 
     def talking(self, _context: Context) -> AbstractContextManager[Console]:
-        """What the command opens in place of a serial port."""
+        """The board that the command opens in place of a serial port."""
         return nullcontext(Console(self.board))

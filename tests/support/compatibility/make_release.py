@@ -58,7 +58,7 @@ STORY = (
     "/pair telegram:12345 ann",
     "/people group telegram:-100123 mention",
 )
-"""What its owner types on a new board, after what fills tables of the index."""
+"""Lines that its owner types on a new board, after FILLING."""
 
 FILLING = tuple(f"on day {day} shelf {day * 7 % 31} got box {day * 13}" for day in range(200))
 

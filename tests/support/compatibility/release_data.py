@@ -61,7 +61,7 @@ def typed(home: Home, lines: Sequence[str]) -> list[list[str]]:
 
 
 async def seen_by_companion(home: Path, url: str) -> dict[str, list[Any]]:
-    """What a companion of this version shows of a database."""
+    """Return the memories and turns that a companion of this version shows of a database."""
     flags: dict[tuple[str, str], Any] = {("http", "port"): 0, ("embedding", "provider"): "none", ("store", "url"): url}
     async with start(home, flags) as running, httpx.AsyncClient(base_url=running.web.url) as client:
         (device,) = (await client.get("/v1/devices")).json()

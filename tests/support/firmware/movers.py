@@ -55,7 +55,7 @@ def memories(board, caller=OWNER):
 
 
 def imported(board, lines, caller=OWNER):
-    """What the imports of objects, or of an export's lines, answer."""
+    """Return the answers to imports of objects, or of an export's lines."""
     lines = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     lines = [line for line in lines if not line.startswith('{"engram_export')]
     return [said for line in lines for said in answered(board, "/import " + line, caller)]

@@ -72,7 +72,7 @@ class DemoCompanion(CompanionProcess):
 
 @dataclass(frozen=True)
 class Demo:
-    """Where the companion is, and what stands in braces in the paths of views."""
+    """The address of the companion, and the values for braces in the paths of views."""
 
     url: str
     places: dict[str, str]

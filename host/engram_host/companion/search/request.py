@@ -104,7 +104,7 @@ class SearchRequest(BaseModel):
     )
     weight: Share | None = Field(default=None, description="of meaning against words; by default as the settings say")
     candidates: int = Field(
-        default=8, ge=1, le=50, description="so many times the wanted hits are taken from each side, at most 8000"
+        default=8, ge=1, le=50, description="hits taken from each side for each wanted one, at most 8000 in all"
     )
     mmr: Share | None = Field(
         default=None, description="1: best scores first; less: rather what differs from the hits above it"
