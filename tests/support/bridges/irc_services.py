@@ -39,7 +39,7 @@ class ServicesServer:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
-        if self._writer is not None:
+        if self._writer is not None and not self._writer.transport.is_closing():
             self._writer.transport.abort()
         assert self.problems == []
 

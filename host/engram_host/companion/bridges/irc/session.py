@@ -114,12 +114,15 @@ class IrcSession:
                 future.exception()  # the waiting caller may be gone
         if self._writer is None:
             return
-        with contextlib.suppress(OSError, TimeoutError):
+        try:
             async with asyncio.timeout(CLOSE_SECONDS):
                 self._writer.write(b"QUIT\r\n")
                 self._writer.close()
                 await self._writer.wait_closed()
-        self._writer.transport.abort()
+        except TimeoutError:
+            self._writer.transport.abort()
+        except OSError:
+            pass  # the connection was lost, and is closed
 
     @contextlib.asynccontextmanager
     async def _within(self, seconds: float):
