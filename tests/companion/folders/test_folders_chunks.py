@@ -101,6 +101,10 @@ def test_a_hash_without_a_space_is_no_heading():
     assert headings("#tag of a note\n" + paragraphs(20))[-1] == ()
 
 
+def test_a_passage_of_several_sections_has_the_headings_above_all_of_them():
+    assert headings("# Tea\n\n## Green\n\nSencha.\n\n## Black\n\nAssam.\n") == [("Tea",)]
+
+
 def test_the_title_of_the_front_matter_stands_above_all_headings():
     assert headings('---\ntitle: "Winter"\n---\n# Snow\n' + paragraphs(20))[-1] == ("Winter", "Snow")
 

@@ -7,11 +7,12 @@ overlap by some lines.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 from engram import text as board
 from engram_host.companion.search.tokenizer import query_terms
 
-FORM = 1  # version of the splitting; raise it to read all files again
+FORM = 2  # version of the splitting; raise it to read all files again
 
 # Room is counted in quarters of a token, like engram.text.tokens(), so that sums are exact.
 _QUARTERS = 4
@@ -27,7 +28,7 @@ _TITLE = re.compile(r"title:[ \t]*(.+)")
 
 @dataclass(frozen=True)
 class Passage:
-    """Lines `first` to `last` of a file, from 1, or part of a longer line; `headings` outermost first."""
+    """Lines `first` to `last` of a file, from 1, or part of a longer line; `headings` stand above each, outermost first."""
 
     first: int
     last: int
@@ -58,7 +59,9 @@ def lines_of(text: str) -> list[str]:
 
 def _passage(pieces: list[_Piece]) -> Passage:
     text = "\n".join(piece.text for piece in pieces)
-    return Passage(pieces[0].line, pieces[-1].line, pieces[0].headings, text)
+    levels = zip(*(piece.headings for piece in pieces), strict=False)
+    headings = tuple(names[0] for names in takewhile(lambda names: len(set(names)) == 1, levels))
+    return Passage(pieces[0].line, pieces[-1].line, headings, text)
 
 
 # --- spans of pieces
