@@ -12,8 +12,7 @@ from engram_host.companion.store.boards.replication_rules import WENT_BACK
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.conversations.table import Reply
 from engram_host.companion.store.database import tables_with
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.rows import LogRow, Rows
 from engram_host.companion.store.senses.types import MINUTES, Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.types import (
     NOTES,

@@ -10,7 +10,7 @@ from engram import log_line
 from engram_host.companion.store import choose_store
 from engram_host.companion.store.boards.status import BoardStatus
 from engram_host.companion.store.database import tables_with
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.sqlite import SqliteRows
 from engram_host.companion.types import LEFT_NOTES, NOTES, NoteSpan, SeqRange
 from filled_boards import (

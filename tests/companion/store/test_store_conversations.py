@@ -9,7 +9,7 @@ from engram.config import SECRETS
 from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConversation
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations.table import MOST_BEGUN, MOST_UNNAMED, Reply
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 from engram_host.companion.types import (
     LOGS,
     ConversationLimits,

@@ -10,7 +10,7 @@ import pytest
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store, database, postgres, sqlite
 from engram_host.companion.store.database import Migration
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 from plain_board import PlainBoard
 from waiting import wait_until
 

@@ -144,7 +144,7 @@ def vector(seq: int) -> StoredVector:
 
 
 def test_events_of_a_device_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("engram_host.companion.store.queries.EVENTS_KEPT", 3)
+    monkeypatch.setattr("engram_host.companion.store.rows.EVENTS_KEPT", 3)
     board = PlainBoard(store)
     for lines in range(6):
         board.logs["journal"] = PlainLog()

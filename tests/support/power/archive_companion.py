@@ -30,7 +30,7 @@ from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.settings import ChatSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import Result
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import SeqRange

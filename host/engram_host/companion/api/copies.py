@@ -17,7 +17,7 @@ from engram_host.companion.auth.middleware import RequestCaller, Role, requires
 from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry, export_lines
 from engram_host.companion.memories.browse import EntryHistory
 from engram_host.companion.store.boards.table import MOST_NUMBER, BoardTable
-from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.store.rows import fields_of
 from engram_host.companion.types import DEVICE_NAME, Device, LogName, SeqRange
 
 BINARY = "application/octet-stream"

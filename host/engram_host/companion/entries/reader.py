@@ -19,7 +19,7 @@ from engram.store.types import FORGOTTEN
 from engram.transfer import jsonl
 from engram_host.companion.entries.lines import EntryState, EntryStates, describe_line, state_name
 from engram_host.companion.store.boards.table import BoardTable
-from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.store.rows import fields_of
 from engram_host.companion.types import Device, LogName, SeqRange
 
 STATES = ("live", "superseded", "expired", "archived")

@@ -18,7 +18,7 @@ from engram_host.companion.media.content import ids_in_line
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.media import MediaTable, StoredMedia
-from engram_host.companion.store.row_types import fields_of
+from engram_host.companion.store.rows import fields_of
 from engram_host.companion.supervisor import BackgroundPart, Supervisor
 from engram_host.companion.types import Device
 

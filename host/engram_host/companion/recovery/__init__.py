@@ -16,7 +16,7 @@ from pathlib import Path
 from engram_host.companion.errors import CompanionError, StoreDamaged, StoreUnavailable
 from engram_host.companion.metrics import note_backup
 from engram_host.companion.store.database import bundled_migrations
-from engram_host.companion.store.row_types import is_intact, line_bytes
+from engram_host.companion.store.rows import is_intact, line_bytes
 from engram_host.companion.store.sqlite import DAMAGED, SqliteDatabase
 from engram_host.companion.store.tokens import AuditTable
 from engram_host.companion.types import AuditEntry

@@ -22,8 +22,7 @@ from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.boards.replication_rules import admitted
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.markdown_files import drop_folder_rows, drop_kept_files, put_file, save_folder
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.store.rows import DeviceRow, LogRow, Rows
 from engram_host.companion.types import (
     LEFT_NOTES,
     NOTES,

@@ -9,9 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DAMAGED_ASIDE, LogRow, is_intact, line_bytes
-from engram_host.companion.store.sql import OF_COPY, chunks, in_list
+from engram_host.companion.store.rows import (
+    DAMAGED_ASIDE,
+    OF_COPY,
+    LogRow,
+    Rows,
+    chunks,
+    in_list,
+    is_intact,
+    line_bytes,
+)
 from engram_host.companion.types import FOLDER, LogName
 from engram_host.wording import counted
 

@@ -14,7 +14,7 @@ from typing import Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
 from engram_host.companion.errors import IF_DAMAGED, StoreBusy, StoreDamaged, StoreUnavailable
 from engram_host.companion.store.damage import Found, mark_damaged
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 
 _log = logging.getLogger("engram.store")
 

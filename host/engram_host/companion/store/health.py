@@ -11,8 +11,7 @@ from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.status import BoardStatusTable, percent
 from engram_host.companion.store.damage import count_damaged, set_lost_aside
 from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.rows import LogRow, Rows
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.types import FOLDER
 

@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from engram import log_line
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.store.sql import chunks
+from engram_host.companion.store.rows import DeviceRow, LogRow, NewLine, Rows, chunks
 from engram_host.companion.types import KeptFile, NewFile, StoredPassage
 
 _MOST_EPOCH = 1 << 30

@@ -7,9 +7,7 @@ from typing import Any
 
 from engram_host.companion.errors import UnknownDevice, UnknownMedia
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import line_bytes
-from engram_host.companion.store.sql import AT_ONCE, OF_COPY, columns_of, in_list, row_values
+from engram_host.companion.store.rows import AT_ONCE, OF_COPY, Rows, columns_of, in_list, line_bytes, row_values
 from engram_host.companion.types import LOGS, LogName, MediaLimits
 
 PREFIX = "media/"

@@ -10,7 +10,7 @@ from typing import Any
 
 from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, StoreBusy, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result, tables_with
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.values import CHANNEL
 from engram_host.extras import install_command
 

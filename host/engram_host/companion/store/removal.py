@@ -5,15 +5,14 @@ from dataclasses import dataclass
 from functools import partial
 
 from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.boards import retention
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.line_quota import DAY_SECONDS
 from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
 from engram_host.companion.store.markdown_files import drop_folder_rows
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow
+from engram_host.companion.store.rows import OF_COPY, LogRow, Rows
 from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import MINUTES
-from engram_host.companion.store.sql import OF_COPY
 from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits
 
 COUNT_DAYS_KEPT = 400
@@ -239,7 +238,7 @@ def _contents(rows: Rows, name: str) -> BoardContents:
     has_token = bool(count("device_tokens"))
     if not rows.devices(name) and not has_token:
         raise UnknownDevice(name)
-    archived = rows.count_archived(copy) if copy else 0
+    archived = retention.count_archived(rows, copy) if copy else 0
     lines = count("lines", " AND line IS NOT NULL")
     return BoardContents(
         lines, archived, count("aside"), count("vectors"), count("events"), has_token, count("note_files")

@@ -12,7 +12,7 @@ from typing import Any
 
 from engram_host.companion.errors import StoreBusy, StoreDamaged, StoreFull, StoreUnavailable
 from engram_host.companion.store.database import Database, Result
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

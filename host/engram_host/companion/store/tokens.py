@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import columns_of, read_row, row_values
+from engram_host.companion.store.rows import Rows, columns_of, read_row, row_values
 from engram_host.companion.types import AuditEntry, DeviceToken, GatewayUse, OperatorToken
 
 ENTRIES_KEPT = 10000

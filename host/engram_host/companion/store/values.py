@@ -1,7 +1,7 @@
 """Named values, and the count of changed settings."""
 
 from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows
 
 CHANNEL = "engram"
 

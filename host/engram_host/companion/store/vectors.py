@@ -6,9 +6,7 @@ from typing import Any
 import numpy as np
 
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import LogRow
-from engram_host.companion.store.sql import OF_COPY, PRESENT, chunks, in_list
+from engram_host.companion.store.rows import OF_COPY, PRESENT, LogRow, Rows, chunks, in_list
 from engram_host.companion.types import LogName
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows
 

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from engram_host.companion.errors import Refused
 from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import in_list
+from engram_host.companion.store.rows import Rows, in_list
 from engram_host.companion.types import LineQuota
 
 DAY_SECONDS = 86400

@@ -17,8 +17,7 @@ from engram_host.companion.store.boards.replication_rules import (
     sync_copies,
 )
 from engram_host.companion.store.database import DatabaseTable, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow
+from engram_host.companion.store.rows import DeviceRow, LogRow, Rows
 from engram_host.companion.store.senses.table import sense_state
 from engram_host.companion.types import Hello, LineBatch, LineQuota, LogName, Sender, SeqRange, Welcome
 
@@ -71,7 +70,9 @@ class ReplicationTable(DatabaseTable):
         if records is None:
             return Welcome(held, tuple(events))
         states = note_state(rows, device.name, records.epoch), sense_state(rows, device.name, records.epoch)
-        return Welcome(held, tuple(events), rows.count_archived(records), retention.is_doubted(rows, records), *states)
+        return Welcome(
+            held, tuple(events), retention.count_archived(rows, records), retention.is_doubted(rows, records), *states
+        )
 
     @writes
     def store_batches(
@@ -109,7 +110,7 @@ class ReplicationTable(DatabaseTable):
         copy = admitted(rows, sender, device, log, epoch)
         if not seqs or _digest(each for seq in seqs for each in rows.crcs_between(copy, seq - 1, seq)) != crc:
             return 0
-        rows.mark_promised(copy, seqs)
+        retention.mark_promised(rows, copy, seqs)
         return len(seqs)
 
     @writes
@@ -123,7 +124,7 @@ class ReplicationTable(DatabaseTable):
             rows.save_devices([row])
             if count:
                 rows.add_event(device, now, EVENTS.say("archived_again", n=count))
-        return rows.count_archived(copy)
+        return retention.count_archived(rows, copy)
 
 
 def _count_resets(copies: Sequence[LogRow], hello: Hello) -> int:

@@ -13,9 +13,7 @@ from engram_host.companion.store.boards import retention
 from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine
-from engram_host.companion.store.sql import OF_COPY
+from engram_host.companion.store.rows import OF_COPY, DeviceRow, LogRow, NewLine, Rows
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 HELLO_FIRST = "say hello first."
@@ -194,9 +192,8 @@ class BatchWriter:
 
     def write_batches(self, batches: Sequence[LineBatch]) -> list[int | Refused | Stale]:
         records = {batch.span.device for batch in batches if batch.span.log == "records"}
-        self._archived = self._rows.archived_numbers(
-            self._copies[name, "records"] for name in records if (name, "records") in self._copies
-        )
+        copies_of = [self._copies[name, "records"] for name in records if (name, "records") in self._copies]
+        self._archived = retention.archived_numbers(self._rows, copies_of)
         devices: dict[str, DeviceRow] = {}
         copies: dict[tuple[str, LogName], LogRow] = {}
         outcomes: list[int | Refused | Stale] = []

@@ -14,8 +14,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from engram import log_line
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow, NewLine, fields_of
+from engram_host.companion.store.rows import (
+    OF_COPY,
+    DeviceRow,
+    LogRow,
+    NewLine,
+    Rows,
+    chunks,
+    fields_of,
+    in_list,
+    line_bytes,
+)
 
 PROMISED = -1
 DOUBTED = -2
@@ -36,12 +45,12 @@ def apply_archive_lines(
         elif archived and b'"op":' not in line:
             # A version newer than the archived one is live: a compaction may have taken the line that restored it.
             number = _number(fields_of(line))
-            if number in archived and all(marked < seq for marked, _, _, _ in rows.marked(copy, number)):
+            if number in archived and all(marked < seq for marked, _, _, _ in _marked(rows, copy, number)):
                 _unarchive_record(rows, device, copy, number, seq, now)
 
 
 def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bool) -> tuple[list[Line], list[Line]]:
-    marks = {seq: mark for seq, mark, _, _ in rows.marked(copy)} if lines and copy.log == "records" else {}
+    marks = {seq: mark for seq, mark, _, _ in _marked(rows, copy)} if lines and copy.log == "records" else {}
     staying = (DOUBTED, PROMISED) if promises else (DOUBTED,)
     stay = [pair for pair in lines if marks.get(pair[0], 0) > 0 or marks.get(pair[0]) in staying]
     stays = {seq for seq, _ in stay}
@@ -49,14 +58,20 @@ def split_retained(rows: Rows, copy: LogRow, lines: Sequence[Line], promises: bo
 
 
 def put_beyond(rows: Rows, device: DeviceRow, copy: LogRow, lines: Sequence[Line]) -> None:
-    rows.set_beyond(copy, [(seq, device.next_version()) for seq, _ in lines])
+    if not lines:
+        return  # without a flush: lines of many boards are written together
+    rows.flush()
+    rows.run_many(
+        f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
+        [(device.next_version(), *copy.key, seq) for seq, _ in lines],
+    )
 
 
 def drop_unarchived_promises(rows: Rows, device: DeviceRow, copy: LogRow, now: int) -> None:
     """Remove promised lines that the board dropped without archiving; both sides must be in step."""
     if copy.log != "records" or copy.have + 1 < copy.next or copy.agreed != copy.rewrites:
         return
-    void = [(seq, line) for seq, _, is_beyond, line in rows.marked(copy, PROMISED) if is_beyond]
+    void = [(seq, line) for seq, _, is_beyond, line in _marked(rows, copy, PROMISED) if is_beyond]
     _purge(rows, device, copy, void, now)
 
 
@@ -65,12 +80,16 @@ def drop_unarchived_promises(rows: Rows, device: DeviceRow, copy: LogRow, now: i
 
 def mark_doubted(rows: Rows, copy: LogRow) -> None:
     """Treat no line as forgotten until the board has listed its archive."""
-    rows.mark_all(copy, (0, PROMISED), DOUBTED)
+    rows.flush()
+    where = f"{OF_COPY} AND archive IN (0, ?) AND line IS NOT NULL"
+    rows.run(f"UPDATE lines SET archive = ? WHERE {where}", (DOUBTED, *copy.key, PROMISED))
 
 
 def is_doubted(rows: Rows, copy: LogRow) -> bool:
     """True if the board must list its archive."""
-    return rows.has_marked(copy, DOUBTED)
+    rows.flush()
+    sql = f"SELECT 1 FROM lines WHERE {OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
+    return bool(rows.run(sql, (*copy.key, DOUBTED)))
 
 
 def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
@@ -80,9 +99,9 @@ def resolve_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, no
 
 
 def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: int) -> int:
-    marked = rows.marked(copy)
+    marked = _marked(rows, copy)
     latest = _latest(rows.lines_between(copy, 0, copy.next, archived=True))
-    free = _free_seqs(copy, rows.present_seqs(copy))
+    free = _free_seqs(copy, _present_seqs(rows, copy))
     count = 0
     gone: list[Line] = []
     # The newest line has the fewest free seqs for its `archive` line, so it goes first.
@@ -100,7 +119,9 @@ def _end_doubt(rows: Rows, device: DeviceRow, copy: LogRow, held: range, now: in
             count += 1
         elif mark == DOUBTED and is_beyond:
             gone.append((seq, line))
-    rows.mark_all(copy, (DOUBTED,), 0, only_on_board=True)
+    rows.flush()
+    where = f"{OF_COPY} AND archive = ? AND line IS NOT NULL AND NOT beyond"
+    rows.run(f"UPDATE lines SET archive = 0 WHERE {where}", (*copy.key, DOUBTED))
     _purge(rows, device, copy, gone, now)
     return count
 
@@ -109,11 +130,11 @@ def _inherit_archive(rows: Rows, device: DeviceRow, copy: LogRow, held: range, n
     """Take over the archive of a former epoch that this log continues after a restored backup."""
     count = 0
     for former in rows.copies(copy.device, copy.log):
-        if former.epoch == copy.epoch or not rows.shares_lines(copy, former):
+        if former.epoch == copy.epoch or not _shares_lines(rows, copy, former):
             continue
         known = {_number(fields_of(line)) for _, line in rows.lines_between(copy, 0, copy.next, archived=True)}
-        taken = rows.present_seqs(copy)
-        archived = rows.archived(former, 0, 1 << 30)
+        taken = _present_seqs(rows, copy)
+        archived = archived_lines(rows, former, 0, 1 << 30)
         free = _free_seqs(copy, taken | {seq for seq, _ in archived})
         for seq, line in reversed(archived):
             fields = fields_of(line)
@@ -136,14 +157,14 @@ def _archive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, record: tuple[int, int], free: list[int], now: int
 ) -> None:
     seq, number = record
-    rows.set_archive(copy, seq, number, device.next_version())
+    _set_archive(rows, copy, seq, number, device.next_version())
     if free and free[-1] > seq:
         place = free.pop()
         fields = [("seq", place), ("op", "archive"), ("id", f"m{number}"), ("at", now), ("was", seq)]
         line = log_line.encode(fields)
         rows.put_lines(copy, [NewLine(place, device.next_version(), line)], now)
         put_beyond(rows, device, copy, [(place, line)])
-        rows.set_archive(copy, place, number, device.next_version())
+        _set_archive(rows, copy, place, number, device.next_version())
 
 
 def _latest(lines: Iterable[Line]) -> dict[int, int]:
@@ -171,14 +192,14 @@ def _latest(lines: Iterable[Line]) -> dict[int, int]:
 def _archive(rows: Rows, device: DeviceRow, copy: LogRow, seq: int, fields: dict[str, Any]) -> int:
     number, was = _number(fields), fields.get("was")
     if number and isinstance(was, int):
-        rows.set_archive(copy, was, number, device.next_version())
-        rows.set_archive(copy, seq, number, device.next_version())
+        _set_archive(rows, copy, was, number, device.next_version())
+        _set_archive(rows, copy, seq, number, device.next_version())
     return number
 
 
 def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any], now: int) -> None:
     number = _number(fields)
-    found = [fields_of(line) for _, _, _, line in rows.marked(copy, number)] if number else []
+    found = [fields_of(line) for _, _, _, line in _marked(rows, copy, number)] if number else []
     scopes = fields.get("scopes")
     if isinstance(scopes, list) and not any(one.get("scope", "all") in scopes for one in found if "content" in one):
         return
@@ -188,10 +209,10 @@ def _forget(rows: Rows, device: DeviceRow, copy: LogRow, fields: dict[str, Any],
 def _unarchive_record(
     rows: Rows, device: DeviceRow, copy: LogRow, number: int, newest: int, now: int, is_forgotten: bool = False
 ) -> None:
-    found = [one for one in rows.marked(copy, number) if one[0] != newest] if number else []
+    found = [one for one in _marked(rows, copy, number) if one[0] != newest] if number else []
     for seq, _, is_beyond, _ in found:
         if not is_beyond:
-            rows.set_archive(copy, seq, 0, device.next_version())
+            _set_archive(rows, copy, seq, 0, device.next_version())
     gone = [(seq, line) for seq, _, is_beyond, line in found if is_beyond]
     _purge(rows, device, copy, gone, now, is_forgotten)
 
@@ -270,3 +291,86 @@ def _containing(rows: Rows, copy: LogRow, after: int, to: int, part: bytes) -> I
     while found := rows.lines_between(copy, after, to, _AT_ONCE, part):
         yield from found
         after = found[-1][0]
+
+
+# --- marks of the archive in the table of lines
+
+
+def mark_promised(rows: Rows, copy: LogRow, seqs: Iterable[int]) -> None:
+    rows.flush()
+    rows.run_many(
+        f"UPDATE lines SET archive = -1 WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
+        [(*copy.key, seq) for seq in seqs],
+    )
+
+
+def _set_archive(rows: Rows, copy: LogRow, seq: int, number: int, version: int) -> None:
+    rows.flush()
+    sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
+    rows.run(sql, (number, version, *copy.key, seq))
+
+
+def _present_seqs(rows: Rows, copy: LogRow) -> set[int]:
+    rows.flush()
+    return {seq for (seq,) in rows.run(f"SELECT seq FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)}
+
+
+def _shares_lines(rows: Rows, copy: LogRow, other: LogRow) -> bool:
+    """True if both copies have a record in the same line, so that one continues the other."""
+    rows.flush()
+    sql = (
+        f"SELECT 1 FROM lines WHERE {OF_COPY} AND {rows.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
+        "others.device = lines.device AND others.log = lines.log AND others.epoch = ? AND others.seq = lines.seq AND "
+        "others.line = lines.line) LIMIT 1"
+    )
+    return bool(rows.run(sql, (*copy.key, b'"content":', other.epoch)))
+
+
+def _marked(rows: Rows, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
+    """Return (seq, archive, beyond, line) of a record's lines (-1: promised), or of all marked ones."""
+    rows.flush()
+    which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
+    sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {OF_COPY} AND {which} AND archive <> 0"
+    found = rows.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
+    return [(seq, archive, bool(beyond), line_bytes(line)) for seq, archive, beyond, line in found]
+
+
+def archived_lines(rows: Rows, copy: LogRow, after: int, limit: int) -> list[Line]:
+    rows.flush()
+    sql = f"SELECT seq, crc, line FROM lines WHERE {_of_archive(rows)} AND seq > ? ORDER BY seq LIMIT ?"
+    found: list[Line] = []
+    wanted = limit
+    while wanted:
+        part = rows.run(sql, (*copy.key, _OP, after, wanted))
+        found += rows.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in part))
+        is_end = len(part) < wanted
+        after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
+    return found
+
+
+def count_archived(rows: Rows, copy: LogRow) -> int:
+    rows.flush()
+    sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {_of_archive(rows)}"
+    return rows.run(sql, (*copy.key, _OP))[0][0]
+
+
+_OP = b'"op":"archive"'
+
+
+def _of_archive(rows: Rows) -> str:
+    return f"{OF_COPY} AND archive > 0 AND archive <> 0 AND line IS NOT NULL AND NOT {rows.contains}"
+
+
+def archived_numbers(rows: Rows, copies: Iterable[LogRow]) -> dict[str, set[int]]:
+    rows.flush()
+    epochs = {copy.device: copy.epoch for copy in copies}
+    found: dict[str, set[int]] = {}
+    for part in chunks(sorted(epochs)):
+        some, values = in_list(part)
+        # The last condition is that of the index.
+        where = f"device {some} AND log = 'records' AND archive > 0 AND archive <> 0"
+        sql = f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}"
+        for device, epoch, number in rows.run(sql, values):
+            if epochs[device] == epoch:
+                found.setdefault(device, set()).add(number)
+    return found

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from engram_host.companion.store.boards.line_quota import DAY_SECONDS
 from engram_host.companion.store.boards.replication_rules import admit_sender
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import columns_of, in_list
+from engram_host.companion.store.rows import Rows, columns_of, in_list
 from engram_host.companion.types import Sender
 
 TELEGRAM_STATES = ("off", "on", "away", "stopped")

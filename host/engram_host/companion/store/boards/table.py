@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.boards import retention
 from engram_host.companion.store.conversations.table import OPEN
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.row_types import DeviceRow, LogRow, line_bytes
-from engram_host.companion.store.sql import AT_ONCE, OF_COPY, PRESENT, chunks
+from engram_host.companion.store.rows import AT_ONCE, OF_COPY, PRESENT, DeviceRow, LogRow, Rows, chunks, line_bytes
 from engram_host.companion.types import (
     FOLDER,
     LOGS,
@@ -169,7 +168,7 @@ class BoardTable(DatabaseTable):
     @reads
     def archived(self, rows: Rows, device: str, after: int = 0, limit: int = 100) -> list[tuple[int, bytes]]:
         copy = rows.present_copies([device]).get((device, "records"))
-        return rows.archived(copy, after, limit) if copy else []
+        return retention.archived_lines(rows, copy, after, limit) if copy else []
 
     @reads
     def archived_seqs(self, rows: Rows, device: str) -> list[int]:

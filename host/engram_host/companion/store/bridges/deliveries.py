@@ -18,8 +18,7 @@ from engram_host.companion.store.conversations.table import (
     insert_conversation,
 )
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import in_list, read_row, row_values
+from engram_host.companion.store.rows import Rows, in_list, read_row, row_values
 from engram_host.companion.types import ConversationLimits, Said
 
 _log = logging.getLogger("engram.bridges")

@@ -15,8 +15,7 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.bridges.deliveries import insert_delivery
 from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import columns_of, read_row, row_values
+from engram_host.companion.store.rows import Rows, columns_of, read_row, row_values
 
 MOST_PEOPLE = 1000
 

@@ -22,8 +22,7 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.store.boards.replication_rules import HELLO_FIRST
 from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
-from engram_host.companion.store.queries import Rows
-from engram_host.companion.store.sql import chunks, columns_of, in_list, read_row, row_values
+from engram_host.companion.store.rows import Rows, chunks, columns_of, in_list, read_row, row_values
 from engram_host.companion.types import (
     Conversation,
     ConversationLimits,

@@ -14,7 +14,7 @@ from engram_host.companion.errors import Refused
 from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.boards.replication_rules import admitted
 from engram_host.companion.store.database import DatabaseTable, reads, writes
-from engram_host.companion.store.queries import Rows
+from engram_host.companion.store.rows import Rows, columns_of, row_values
 from engram_host.companion.store.senses.types import (
     FOLDED,
     MINUTES,
@@ -32,7 +32,6 @@ from engram_host.companion.store.senses.types import (
     encode_part,
     fold,
 )
-from engram_host.companion.store.sql import columns_of, row_values
 from engram_host.companion.types import LineQuota, Sender
 
 MOST_SENSES = 500

@@ -1,22 +1,29 @@
-"""Row operations of one transaction that several tables share."""
+"""Rows of boards, of their logs' copies and of lines, and the statements of one transaction on them.
+
+Statements are written once, in the common subset of SQLite and PostgreSQL, with parameters as `?`.
+"""
 
 import secrets
-from collections.abc import Iterable, Sequence
-from typing import Any
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
 
-from engram_host.companion.store.row_types import (
-    DAMAGED_ASIDE,
-    DeviceRow,
-    LogRow,
-    NewLine,
-    as_log_row,
-    crc_of,
-    is_intact,
-    line_bytes,
-)
-from engram_host.companion.store.sql import LINE_COLUMNS, OF_COPY, SqlStatements, chunks, in_list
-from engram_host.companion.types import FOLDER, LogName
+from engram import log_line
+from engram_host.companion.types import FOLDER, LogName, Sender
 from engram_host.sentences import pack, unpack
+from engram_host.time_zones import BoardZone
+
+OF_COPY = "device = ? AND log = ? AND epoch = ?"
+LINE_COLUMNS = "device, log, epoch, seq, version, received, crc, line"
+
+PRESENT = (
+    "JOIN logs ON logs.device = {0}.device AND logs.log = {0}.log AND logs.epoch = {0}.epoch AND logs.is_present "
+    "WHERE {0}.device = ? AND {0}.version > ?"
+)
+
+AT_ONCE = 500
+"""Values in one list of a statement, and rows read by one."""
 
 EVENTS_KEPT = 1000
 
@@ -31,14 +38,186 @@ _PUT_LINE = (
     # A resent damaged line keeps its archive mark.
     "CASE WHEN lines.crc = '' AND lines.line IS NOT NULL AND excluded.line IS NOT NULL THEN lines.archive ELSE 0 END"
 )
-_OP = b'"op":"archive"'
+
+Value = TypeVar("Value")
+Kind = TypeVar("Kind")
 
 
-class Rows(SqlStatements):
+def in_list(values: Iterable[Value]) -> tuple[str, list[Value]]:
+    found = list(values)
+    count = 1 << (len(found) - 1).bit_length() if found else 0
+    return f"IN ({', '.join('?' * count)})", [*found, *found[-1:] * (count - len(found))]
+
+
+def chunks(values: Iterable[Value], size: int = AT_ONCE) -> Iterator[list[Value]]:
+    found = list(values)
+    return (found[start : start + size] for start in range(0, len(found), size))
+
+
+def columns_of(kind: type) -> str:
+    return ", ".join(field.name for field in fields(kind))
+
+
+def read_row(kind: type[Kind], row: Sequence[Any]) -> Kind:
+    pairs = zip(fields(kind), row, strict=True)  # pyright: ignore[reportArgumentType]
+    return kind(*(bool(value) if field.type is bool else value for field, value in pairs))
+
+
+def row_values(row: Any) -> dict[str, Any]:
+    return {name: int(value) if isinstance(value, bool) else value for name, value in vars(row).items()}
+
+
+# --- rows
+
+
+DAMAGED_ASIDE = "it is damaged, and the board has no more what it said"
+
+
+@dataclass
+class DeviceRow:
+    """A board's row; `link` and `n` are of its newest message, and `board` is empty in a new row."""
+
+    name: str
+    board: str = ""
+    link: int = 0
+    n: int = 0
+    heard: int = 0
+    standard: int = 0
+    version: int = 0
+    generation: int = 0
+    rule: str = ""
+
+    @property
+    def zone(self) -> BoardZone:
+        return BoardZone(self.standard, self.rule)
+
+    def is_ahead_of(self, sender: Sender) -> bool:
+        return (sender.link, sender.n) < (self.link, self.n)
+
+    def next_version(self) -> int:
+        self.version += 1
+        return self.version
+
+
+@dataclass
+class LogRow:
+    """A log's copy, complete up to `have`; both sides agreed at `agreed` rewrites, -1 if unknown."""
+
+    device: str
+    log: LogName
+    epoch: int
+    is_present: bool = True
+    have: int = 0
+    oldest: int = 1
+    next: int = 1
+    rewrites: int = 0
+    agreed: int = -1
+    replaced: int = 0
+
+    @property
+    def key(self) -> tuple[str, LogName, int]:
+        return self.device, self.log, self.epoch
+
+
+def as_log_row(row: tuple[Any, ...]) -> LogRow:
+    device, log, epoch, is_present, *numbers = row
+    return LogRow(device, log, epoch, bool(is_present), *numbers)
+
+
+@dataclass(frozen=True)
+class NewLine:
+    seq: int
+    version: int
+    line: bytes | None
+
+
+def line_bytes(value: object) -> bytes:
+    if isinstance(value, (bytes, memoryview)):
+        return bytes(value)
+    return str(value).encode("utf-8", "replace")
+
+
+def crc_of(line: bytes) -> str:
+    return line[-11:-3].decode("ascii", "replace")
+
+
+def is_intact(seq: int, crc: str, line: bytes) -> bool:
+    has_seq = line.startswith(b'{"seq":%d,' % seq) or fields_of(line).get("seq") == seq
+    return has_seq and crc_of(line) == crc and log_line.check(line)
+
+
+def fields_of(line: bytes) -> dict[str, Any]:
+    try:
+        return log_line.decode(line)
+    except ValueError:
+        return {}
+
+
+# --- one transaction
+
+
+class Rows(ABC):
+    for_update = ""
+    """Suffix of a SELECT that locks its rows; SQLite locks the whole database."""
+
+    contains = "instr(line, ?) > 0"
+
+    if_lost = "`engram restore` a backup, or `engram repair` sets aside what is lost."
+
     def __init__(self) -> None:
         self._waiting: list[tuple[Any, ...]] = []
         self.let_go = False
         self.damaged: set[tuple[str, LogName, int, int]] = set()
+
+    @abstractmethod
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Execute a statement and return its rows."""
+
+    @abstractmethod
+    def run_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        """Execute a statement for each row of values."""
+
+    @abstractmethod
+    def script(self, sql: str) -> None:
+        """Execute several statements, without values."""
+
+    def translated(self, schema: str) -> str:
+        """Translate statements that make tables; these are written for SQLite."""
+        return schema
+
+    @abstractmethod
+    def count(self, sql: str, values: Sequence[Any] = ()) -> int:
+        """Execute a statement and return the number of rows it changed."""
+
+    def insert(self, table: str, values: Mapping[str, Any], on_conflict: str = "") -> int:
+        """Insert a row; return 0 if a conflict kept it out."""
+        marks = ", ".join("?" * len(values))
+        sql = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks}) {on_conflict}"
+        return self.count(sql, (*values.values(),))
+
+    def upsert(self, table: str, key: str, values: Mapping[str, Any]) -> None:
+        """Insert a row, or update the one with its key."""
+        kept = ", ".join(f"{name} = excluded.{name}" for name in values if name not in key.split(", "))
+        self.insert(table, values, f"ON CONFLICT ({key}) DO UPDATE SET {kept}")
+
+    def delete_some(self, table: str, key: str, where: str, values: Sequence[Any], most: int, order: str) -> int:
+        # Without ORDER BY and a literal LIMIT, the generic plan reads the whole table.
+        wanted = f"SELECT {key} FROM {table} WHERE {where} ORDER BY {order} LIMIT {most}"
+        return self.count(f"DELETE FROM {table} WHERE ({key}) IN ({wanted})", values)
+
+    def keep_newest(self, table: str, where: str, values: Sequence[Any], most: int) -> int:
+        newest = f"SELECT number FROM {table} WHERE {where} ORDER BY number DESC LIMIT 1 OFFSET {most}"
+        return self.count(f"DELETE FROM {table} WHERE {where} AND number <= ({newest})", (*values, *values))
+
+    def lock_schema(self) -> None:
+        return
+
+    def notify(self, notice: str) -> None:
+        return
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return the approximate bytes on disk."""
 
     def flush(self) -> None:
         if self._waiting:
@@ -188,100 +367,6 @@ class Rows(SqlStatements):
             "DELETE FROM aside WHERE device = ? AND log = ? AND seq = ? AND (line = ? OR why = ?)",
             [(row[0], row[1], row[3], row[4], DAMAGED_ASIDE) for row in rows],
         )
-
-    # --- the archive
-
-    def mark_promised(self, copy: LogRow, seqs: Iterable[int]) -> None:
-        self.flush()
-        self.run_many(
-            f"UPDATE lines SET archive = -1 WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL AND archive IN (0, -2)",
-            [(*copy.key, seq) for seq in seqs],
-        )
-
-    def set_archive(self, copy: LogRow, seq: int, number: int, version: int) -> None:
-        self.flush()
-        sql = f"UPDATE lines SET archive = ?, version = ? WHERE {OF_COPY} AND seq = ? AND line IS NOT NULL"
-        self.run(sql, (number, version, *copy.key, seq))
-
-    def set_beyond(self, copy: LogRow, lines: Sequence[tuple[int, int]]) -> None:
-        if not lines:
-            return  # without a flush: lines of many boards are written together
-        self.flush()
-        self.run_many(
-            f"UPDATE lines SET beyond = (1 = 1), version = ? WHERE {OF_COPY} AND seq = ?",
-            [(version, *copy.key, seq) for seq, version in lines],
-        )
-
-    def mark_all(self, copy: LogRow, marks: Sequence[int], mark: int, only_on_board: bool = False) -> None:
-        self.flush()
-        having = " AND NOT beyond" if only_on_board else ""
-        some, values = in_list(marks)
-        where = f"{OF_COPY} AND archive {some} AND line IS NOT NULL{having}"
-        self.run(f"UPDATE lines SET archive = ? WHERE {where}", (mark, *copy.key, *values))
-
-    def has_marked(self, copy: LogRow, mark: int) -> bool:
-        self.flush()
-        sql = f"SELECT 1 FROM lines WHERE {OF_COPY} AND archive = ? AND archive <> 0 AND line IS NOT NULL LIMIT 1"
-        return bool(self.run(sql, (*copy.key, mark)))
-
-    def present_seqs(self, copy: LogRow) -> set[int]:
-        self.flush()
-        return {seq for (seq,) in self.run(f"SELECT seq FROM lines WHERE {OF_COPY} AND line IS NOT NULL", copy.key)}
-
-    def shares_lines(self, copy: LogRow, other: LogRow) -> bool:
-        """True if both copies have a record in the same line, so that one continues the other."""
-        self.flush()
-        sql = (
-            f"SELECT 1 FROM lines WHERE {OF_COPY} AND {self.contains} AND EXISTS (SELECT 1 FROM lines AS others WHERE "
-            "others.device = lines.device AND others.log = lines.log AND others.epoch = ? AND others.seq = lines.seq AND "
-            "others.line = lines.line) LIMIT 1"
-        )
-        return bool(self.run(sql, (*copy.key, b'"content":', other.epoch)))
-
-    def marked(self, copy: LogRow, number: int | None = None) -> list[tuple[int, int, bool, bytes]]:
-        """Return (seq, archive, beyond, line) of a record's lines (-1: promised), or of all marked ones."""
-        self.flush()
-        which, values = ("archive = ?", (number,)) if number is not None else ("archive <> 0", ())
-        sql = f"SELECT seq, archive, beyond, line FROM lines WHERE {OF_COPY} AND {which} AND archive <> 0"
-        found = self.run(f"{sql} AND line IS NOT NULL ORDER BY seq", (*copy.key, *values))
-        return [(seq, archive, bool(beyond), line_bytes(line)) for seq, archive, beyond, line in found]
-
-    def archived(self, copy: LogRow, after: int, limit: int) -> list[tuple[int, bytes]]:
-        self.flush()
-        sql = (
-            f"SELECT seq, crc, line FROM lines WHERE {OF_COPY} AND {self._of_archive} AND seq > ? ORDER BY seq LIMIT ?"
-        )
-        found: list[tuple[int, bytes]] = []
-        wanted = limit
-        while wanted:
-            part = self.run(sql, (*copy.key, _OP, after, wanted))
-            found += self.intact(copy, ((seq, crc, line_bytes(line)) for seq, crc, line in part))
-            is_end = len(part) < wanted
-            after, wanted = (0, 0) if is_end else (part[-1][0], limit - len(found))
-        return found
-
-    def archived_numbers(self, copies: Iterable[LogRow]) -> dict[str, set[int]]:
-        self.flush()
-        epochs = {copy.device: copy.epoch for copy in copies}
-        found: dict[str, set[int]] = {}
-        for part in chunks(sorted(epochs)):
-            some, values = in_list(part)
-            # The last condition is that of the index.
-            where = f"device {some} AND log = 'records' AND archive > 0 AND archive <> 0"
-            sql = f"SELECT DISTINCT device, epoch, archive FROM lines WHERE {where}"
-            for device, epoch, number in self.run(sql, values):
-                if epochs[device] == epoch:
-                    found.setdefault(device, set()).add(number)
-        return found
-
-    def count_archived(self, copy: LogRow) -> int:
-        self.flush()
-        sql = f"SELECT count(DISTINCT archive) FROM lines WHERE {OF_COPY} AND {self._of_archive}"
-        return self.run(sql, (*copy.key, _OP))[0][0]
-
-    @property
-    def _of_archive(self) -> str:
-        return f"archive > 0 AND archive <> 0 AND line IS NOT NULL AND NOT {self.contains}"
 
     # --- set-aside lines, and events
 
