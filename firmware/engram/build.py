@@ -236,7 +236,7 @@ class Board:
             return None
         from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
 
-        return RemoteRecall(self.records, self.recall, self.remote_search, self.archive, self.archived, self.notes)
+        return RemoteRecall(self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:
         from engram.learning.distill import Distillation  # these are absent from boards without a model

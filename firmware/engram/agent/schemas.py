@@ -13,13 +13,9 @@ Keep one fact for good, in a workspace for its members unless personal. It is sa
 "type":<type>,"importance":<importance>,"expires":<day>,"pinned":<flag>,"supersedes":{"type":"string",\
 "description":"id of the memory that this one replaces"},"personal":<flag>
 
-memory_recall []
-Find memories by tags, by query, or both.
-"tags":<tags>,"query":<text>,"since":<day>,"until":<day>,"limit":<limit>
-
 memory_search ["query"]
-Search memories and all past turns of conversation.
-"query":<text>,"since":<day>,"until":<day>,"limit":<limit>
+Search memories and all past turns of conversation; with tags only memories that have all of these.
+"query":<text>,"tags":<tags>,"since":<day>,"until":<day>,"limit":<limit>
 
 memory_list []
 List memories, newest first, ten a page.
@@ -87,7 +83,7 @@ _SHARED = (
 
 
 MODES = (
-    (("full",), "memory_store memory_recall memory_search memory_list memory_update memory_forget note_add memory_get"),
+    (("full",), "memory_store memory_search memory_list memory_update memory_forget note_add memory_get"),
     (("lightweight",), "file_read file_write file_append file_edit"),
     (("full", "lightweight"), "profile_edit"),
 )

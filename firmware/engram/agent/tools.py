@@ -7,18 +7,18 @@ from engram.agent import file_tools, get_tool, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog
-from engram.memory.ranking import Item
-from engram.memory.recall import Ranked, best_confidence, is_certain, make_query, snippet, stored_notice
+from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.tools.toolbox import Tool
 
 _PAGE = const(10)
+_TAGS = const(60)  # tokens of the tags that an empty list names
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
-_READING = const(("memory_search", "memory_recall", "memory_get", "memory_list", "file_read"))
+_READING = const(("memory_search", "memory_get", "memory_list", "file_read"))
 _Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes remote")
 
 
@@ -28,7 +28,6 @@ class MemoryTools(_Parts):
     def tools(self) -> list:
         run = {
             "memory_store": self._memory_store,
-            "memory_recall": self._memory_recall,
             "memory_search": self._memory_search,
             "memory_list": self._memory_list,
             "memory_update": self._memory_update,
@@ -58,19 +57,6 @@ class MemoryTools(_Parts):
     def _over_notes(self, function):
         return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)
 
-    def _query(self, name: str, arguments: dict, turn):
-        since = self._moment("since", arguments["since"]) if "since" in arguments else 0
-        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
-        skip = (turn.seq,) if name == "memory_search" else ()
-        tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
-        return make_query(arguments.get("query", ""), turn.caller, tags, since, until, skip)
-
-    def _rank_memories(self, query):
-        if not query.text:
-            return None
-        ranked = self.recall.rank(query)
-        return Ranked(ranked.query, [item for item in ranked.items if item.id[0] == "m"], (), ranked.note)
-
     # --- full mode
 
     def _memory_store(self, arguments: dict, turn) -> tuple:
@@ -97,90 +83,31 @@ class MemoryTools(_Parts):
             return is_asked
         return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
-    async def _memory_recall(self, arguments: dict, turn) -> tuple:
-        query = self._query("memory_recall", arguments, turn)
-        if not query.text and not query.tags:
-            raise ArgumentError("query", "give a query, tags, or both.")
-        limit = arguments.get("limit", _PAGE)
-        ranked = self._rank_memories(query)
-        more = await self.remote.find_memories(query, ranked, limit) if self.remote else None
-        ranked = ranked and self.recall.with_remote(ranked, more)
-        is_answer = bool(ranked) and is_certain(ranked)
-        items = self._memories(ranked, more, query, limit)[:limit]
-        # Shown one by one, since the whole texts of all of them would fill the heap.
-        found = [memory for memory in [self._found(item, query.caller, is_answer) for item in items] if memory]
-        answer: dict = {"memories": found}
-        if found and ranked:
-            _add_confidence(answer, ranked)
-        if not found:
-            answer["reason"] = self._why_none(query)
-            answer["tags"] = catalog.line(catalog.ranked(self.records, turn.caller), 60)
-        return self._with_notes(answer, found, more, query), ""
-
-    def _why_none(self, query) -> str:
-        if self.recall.partial:
-            return self.recall.partial
-        if query.since or query.until:
-            return "no memory of these days fits; try without since and until."
-        if query.text:
-            return self.recall.why_empty(query.text, query.caller)
-        return "no memory that may be shown has these tags."
-
-    def _memories(self, ranked, more, query, limit: int) -> list:
-        """Return the memories of a ranking, best first; newest first without words."""
-        if ranked:
-            items = ranked.items
-        else:
-            newest = self._newest(query, limit)
-            items = [Item(record["id"], record["created"], "", "", 0, 1, 0) for record in newest]
-            if more and more.ranked:
-                items = self.recall.merge(items, more, query)
-                items.sort(key=lambda item: (-item.at, item.id))
-        return [item for item in items if item.id[0] == "m" and "#" not in item.id]
-
-    def _found(self, item, caller, is_answer: bool):
-        """Return a found memory as shown, None if it is gone; an answer counts as a use."""
-        if item.text:
-            if is_answer:
-                self.remote.archived.add_use(int(item.id[1:]), caller)
-            content, day = snippet(item.text, _SNIPPET), self.clock.day(item.at)
-            return {"id": item.id, "content": content, "date": day, "from": "the companion"}
-        try:
-            record = self.records.get(item.id, caller)
-        except NotFound:
-            return None
-        if is_answer:
-            self.records.used(item.id)
-        return self.shown(record)
-
-    def _newest(self, query, limit: int):
-        for record in self.records.newest(query.caller, query.tags):
-            if record["created"] >= query.since and (not query.until or record["created"] < query.until):
-                yield record
-                limit -= 1
-                if not limit:
-                    return
-
     async def _memory_search(self, arguments: dict, turn) -> tuple:
-        limit = arguments.get("limit", _PAGE)
-        ranked = self.recall.rank(self._query("memory_search", arguments, turn))
+        limit, query = arguments.get("limit", _PAGE), self._query(arguments, turn)
+        ranked = self.recall.rank(query)
         more = await self.remote.find(ranked, limit) if self.remote else None
         ranked = self.recall.with_remote(ranked, more)
-        query = ranked.query
         found = self.recall.find(ranked, limit)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
-            _add_confidence(answer, ranked)
+            answer = self._maybe_partial(answer)
+            answer["confidence"] = best_confidence(ranked) // 10
+            if not is_certain(ranked):
+                answer["uncertain"] = _UNCERTAIN
         elif (query.since or query.until) and not self.recall.partial:
             answer["reason"] = "nothing of these days fits; try without since and until."
         else:
             answer["reason"] = self.recall.why_empty(query.text, turn.caller)
-        return self._with_notes(answer, found, more, query), ""
-
-    def _with_notes(self, answer: dict, found: list, more, query) -> dict:
         if self.remote:
-            self.remote.add_notes(answer, more, query)
-        return _shortened(self._maybe_partial(answer) if found else answer)
+            self.remote.add_notes(answer, more, False)
+        return _shortened(answer), ""
+
+    def _query(self, arguments: dict, turn):
+        since = self._moment("since", arguments["since"]) if "since" in arguments else 0
+        until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
+        tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
+        return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,))
 
     def _maybe_partial(self, answer: dict) -> dict:
         if self.recall.partial:
@@ -198,10 +125,13 @@ class MemoryTools(_Parts):
             position += 1
         total = max(position, self.records.count(turn.caller, tags))
         pages = max(1, (total + _PAGE - 1) // _PAGE)
-        answer = _shortened({"memories": found, "page": page, "pages": pages, "total": total})
+        answer = {"memories": found, "page": page, "pages": pages, "total": total}
         if not found:
             answer["reason"] = "there are none yet." if not total else "the last page is %d." % pages
-        return answer, ""
+            answer["tags"] = catalog.line(catalog.ranked(self.records, turn.caller), _TAGS)
+        if self.remote:
+            self.remote.add_notes(answer, None, True)
+        return _shortened(answer), ""
 
     def _memory_update(self, arguments: dict, turn) -> tuple:
         ref = arguments.pop("id")
@@ -298,12 +228,6 @@ class MemoryTools(_Parts):
             return self.clock.start_of(day, days_after)
         except ValueError:
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
-
-
-def _add_confidence(answer: dict, ranked) -> None:
-    answer["confidence"] = best_confidence(ranked) // 10
-    if not is_certain(ranked):
-        answer["uncertain"] = _UNCERTAIN
 
 
 def _shortened(values: dict) -> dict:

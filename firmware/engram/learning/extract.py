@@ -54,7 +54,7 @@ _NOTE = const("""{"op":"note","from":"t12","content":"..."} for what happened an
 the day's note
 """)
 _KEEPING = const(
-    ("memory_store", "memory_update", "memory_recall", "note_add", "file_read", "file_append", "file_edit")
+    ("memory_store", "memory_update", "memory_search", "note_add", "file_read", "file_append", "file_edit")
 )
 _LOOK = const("""
 (No message of the person: what they said in <said>, after what you said in <before>, is about to leave your view. Keep what \

@@ -27,14 +27,10 @@ class RemoteSearch:
         return not self._exchange.failure
 
     async def found(self, ranked, limit: int = 10, folders: bool = False):
-        """Return the companion's results for a ranking; None if it need not be asked."""
-        if self._when == "weak" and not is_weak(ranked):
-            return None
-        return await self.search(ranked.query, limit, folders)
-
-    async def search(self, query, limit: int = 10, folders: bool = False):
-        """Return the companion's results for a Query with a note on failures; None if never asked."""
-        if self._when == "never" or not query.text.strip():
+        """Return the companion's results for a ranking, with a note on failures; None if it need not be asked."""
+        query = ranked.query
+        is_enough = self._when == "never" or (self._when == "weak" and not is_weak(ranked))
+        if is_enough or not query.text.strip():
             return None
         have = (self._sync.have("records"), self._sync.have("journal"))
         if self._exchange.failure:

@@ -49,7 +49,6 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
 
 
 def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
-    """As memory_recall asks that has no query: with the tags as words."""
     number = archiving.keep(tags=["red-kite"])
     archiving.sync()
     archive(archiving, number)

@@ -76,7 +76,6 @@ def test_long_memories_are_shortened_so_that_a_page_fits():
         board.records.store(f'{number} "quoted" ' + '"' * 450, ["a"])
     for name, arguments in (
         ("memory_list", {}),
-        ("memory_recall", {"query": "quoted", "limit": 20}),
         ("memory_search", {"query": "quoted", "limit": 20}),
     ):
         result = _run(board, name, **arguments)

@@ -95,7 +95,7 @@ def test_each_mode_offers_only_its_tools():
     board = _board()
     assert [tool.name for tool in board.toolbox.listed(OWNER)][-1] == "profile_edit" and len(
         board.toolbox.listed(OWNER)
-    ) == 9
+    ) == 8
     board.config.save("mode", "lightweight")
     names = [tool.name for tool in board.toolbox.listed(OWNER)]
     assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit"]
@@ -154,7 +154,7 @@ def test_an_unknown_tool_is_refused_by_name():
     board = _board()
     argument, problem = _error(_send(board, "memory_delete\x1b" + "x" * 100, "{}"))
     assert argument == "tool" and problem.startswith("tool: there is no tool memory_delete\ufffdxxx")
-    assert "memory_store, memory_recall" in problem
+    assert "memory_store, memory_search" in problem
 
 
 def test_arguments_that_are_no_object_are_refused():

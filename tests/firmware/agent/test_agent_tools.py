@@ -63,50 +63,47 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
     )
 
 
-# --- memory_recall and memory_search
+# --- memory_search
 
 
-def test_recall_finds_by_query_by_tags_and_by_both():
+def _found(board, **arguments):
+    return [item["id"] for item in result_of(board, "memory_search", **arguments)["found"]]
+
+
+def test_search_with_tags_finds_only_memories_that_have_them():
     board = equipped()
+    board.journal.add(OWNER, "user", "owner", "my bike is green")
     board.records.store("The bike is green", ["bike"])
     board.records.store("The boat is green", ["boat"])
-
-    def ids(**arguments):
-        return [memory["id"] for memory in result_of(board, "memory_recall", **arguments)["memories"]]
-
-    assert sorted(ids(query="green")) == ["m1", "m2"]
-    assert ids(tags=["Boat"]) == ["m2"] and ids(query="green", tags=["bike"]) == ["m1"]
+    assert _found(board, query="green", tags=["Bike"]) == ["m1"]
 
 
-def test_recall_says_how_sure_it_is_and_counts_only_answers_as_used():
+def test_search_says_how_sure_it_is_and_counts_only_answers_as_used():
     board = equipped()
     board.records.store("The bike is green", ["bike"])
-    result = result_of(board, "memory_recall", query="green capital zebra quagga okapi gnu impala")
-    assert [memory["id"] for memory in result["memories"]] == ["m1"]
+    result = result_of(board, "memory_search", query="green capital zebra quagga okapi gnu impala")
+    assert [item["id"] for item in result["found"]] == ["m1"]
     assert result["confidence"] < 10 and "say so, or ask back" in result["uncertain"]
     assert board.records.uses.usage_of(1)[0] == 0
-    result = result_of(board, "memory_recall", query="green bike")
+    result = result_of(board, "memory_search", query="green bike")
     assert result["confidence"] >= 10 and "uncertain" not in result
     assert board.records.uses.usage_of(1)[0] == 1
 
 
-def test_recall_bounds_by_days():
+def test_search_bounds_by_days():
     board = equipped()
     for number in range(3):
         board.records.store(f"bike {number}", ["bike"])
         board.now += DAY
-    for more in ({"query": "bike"}, {"tags": ["bike"]}):
-        found = result_of(board, "memory_recall", OWNER, since="2026-09-22", until="2026-09-22", **more)
-        assert [memory["content"] for memory in found["memories"]] == ["bike 1"]
+    found = result_of(board, "memory_search", query="bike", since="2026-09-22", until="2026-09-22")["found"]
+    assert [item["text"] for item in found] == ["bike 1"]
 
 
-def test_an_empty_recall_says_why_and_names_tags():
+def test_an_empty_search_says_why():
     board = equipped()
     board.records.store("The bike is green", ["bike"])
-    result = result_of(board, "memory_recall", query="boats")
-    assert result["memories"] == [] and "none of the words" in result["reason"] and result["tags"] == "bike (1)"
-    assert "has these tags" in result_of(board, "memory_recall", tags=["boat"])["reason"]
-    assert "without since" in result_of(board, "memory_recall", query="bike", until="2020-01-31")["reason"]
+    assert "none of the words" in result_of(board, "memory_search", query="boats")["reason"]
+    assert "without since" in result_of(board, "memory_search", query="bike", until="2020-01-31")["reason"]
 
 
 def test_search_finds_memories_and_turns_but_not_the_turn_that_asks():

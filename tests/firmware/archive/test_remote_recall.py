@@ -1,4 +1,4 @@
-"""memory_recall asks the companion, too, and says what is with it where it cannot be asked."""
+"""memory_search asks the companion, too, and says what is with it where it cannot be asked."""
 
 import json
 
@@ -21,7 +21,7 @@ class Recalling(Archiving):
         super().connect()
         self.board.with_tools()
 
-    async def recall(self, caller=OWNER, name="memory_recall", **arguments):
+    async def run(self, name, caller=OWNER, **arguments):
         call = Call("c", name, json.dumps(arguments))
         return json.loads((await self.board.toolbox.answer(call, Turn(caller, 1))).result)
 
@@ -42,16 +42,17 @@ async def _without_the_kite(when="weak"):
     return linked
 
 
-def _ids(answer):
-    return [memory["id"] for memory in answer["memories"]]
-
-
-async def test_an_archived_memory_is_found_by_its_tag():
+async def test_an_archived_memory_is_found_by_its_words_and_tag():
     linked = await _without_the_kite()
     linked.finds_the_kite()
-    answer = await linked.recall(tags=["kite"])
-    assert _ids(answer) == ["m1"]
-    assert (answer["memories"][0]["content"], answer["memories"][0]["from"]) == (_KITE, "the companion")
+    (found,) = (await linked.run("memory_search", query="kite", tags=["kite"]))["found"]
+    assert (found["id"], found["text"]) == ("m1", _KITE)
+
+
+async def test_a_list_says_that_more_may_be_with_the_companion():
+    linked = await _without_the_kite()
+    listed = await linked.run("memory_list", tags=["books"])
+    assert listed["memories"] and listed["older"] == "more may be with the companion."
 
 
 async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_used():
@@ -61,23 +62,18 @@ async def test_what_the_companion_is_not_sure_of_is_told_and_does_not_count_as_u
     linked.board.archived.add_use = lambda number, caller: used.append(number)
     for confidence, is_used in ((50, False), (800, True)):
         linked.companion.sure = (confidence,)
-        answer = await linked.recall(query="red kite")
-        assert _ids(answer) == ["m1"] and answer["confidence"] == confidence // 10
+        answer = await linked.run("memory_search", query="red kite")
+        assert answer["found"][0]["id"] == "m1" and answer["confidence"] == confidence // 10
         assert ("uncertain" not in answer) is bool(used) is is_used
 
 
 async def test_a_board_that_is_alone_says_what_is_with_the_companion():
     linked = await _without_the_kite()
     linked.exchange.close(NetError("gone"))
-    for arguments in ({"tags": ["kite"]}, {"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
-        answer = await linked.recall(OWNER, "memory_recall", **arguments)
-        assert answer["memories"] == [] and "not connected" in answer["note"]
-        assert answer["reason"].startswith("on the board, ")
-        assert answer["reason"].endswith(" More may be with the companion, which is not connected.")
-
-
-async def test_others_learn_nothing_of_the_owners_archive():
-    linked = await _without_the_kite()
-    linked.exchange.close(NetError("gone"))
-    answer = await linked.recall(ANN, tags=["kite"])
-    assert "no memory that may be shown has these tags." in answer["reason"]
+    more = " More may be with the companion, which is not connected."
+    for arguments in ({"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
+        answer = await linked.run("memory_search", **arguments)
+        assert answer["found"] == [] and "not connected" in answer["note"]
+        assert answer["reason"].startswith("on the board, ") and answer["reason"].endswith(more)
+    answer = await linked.run("memory_list", tags=["kite"])
+    assert answer["reason"] == "on the board, there are none yet." + more and "books (" in answer["tags"]

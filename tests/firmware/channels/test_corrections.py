@@ -126,7 +126,7 @@ async def test_what_a_tool_did_is_not_done_once_more():
         (Call("c", "note_add", '{"text":"it rains"}'), False),
         (Call("c", "memory_forget", '{"id":"m1"}'), False),
         (Call("c", "memory_store", '{"content":"it rains","tags":["rain"]}'), True),
-        (Call("c", "memory_recall", '{"query":"bike"}'), True),
+        (Call("c", "memory_search", '{"query":"bike"}'), True),
     ):
         board = Board().serve(Script([call], "Done.", "Corrected."))
         board.records.store("My bike is green", ["bike"])

@@ -6,7 +6,7 @@ from engram.llm.anthropic import Anthropic
 from engram.llm.types import Call, Request, assistant, result, user
 
 _MARK = {"type": "ephemeral"}
-_CALL = Call("toolu_1", "memory_recall", '{"tags": ["café"]}')
+_CALL = Call("toolu_1", "memory_search", '{"tags": ["café"]}')
 _OTHER = Call("toolu_2", "memory_list", "")
 
 
@@ -67,7 +67,7 @@ def test_results_and_the_text_after_them_are_one_message_of_the_user():
     found = _body(messages)["messages"]
     assert found[1]["content"] == [
         _text("b"),
-        {"type": "tool_use", "id": "toolu_1", "name": "memory_recall", "input": {"tags": ["café"]}},
+        {"type": "tool_use", "id": "toolu_1", "name": "memory_search", "input": {"tags": ["café"]}},
         {"type": "tool_use", "id": "toolu_2", "name": "memory_list", "input": {}, "cache_control": _MARK},
     ]
     assert found[2] == {

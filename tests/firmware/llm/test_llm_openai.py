@@ -8,7 +8,7 @@ from engram.llm.refusal import Refusal
 from engram.llm.types import Call, Request, assistant, result, user
 from support import raises
 
-_CALL = Call("call_1", "memory_recall", '{"tags": ["café"]}')
+_CALL = Call("call_1", "memory_search", '{"tags": ["café"]}')
 _OTHER = Call("call_2", "memory_list", "{}")
 
 
@@ -51,7 +51,7 @@ def test_neighbours_of_one_role_are_merged():
                 {
                     "id": "call_1",
                     "type": "function",
-                    "function": {"name": "memory_recall", "arguments": '{"tags": ["café"]}'},
+                    "function": {"name": "memory_search", "arguments": '{"tags": ["café"]}'},
                 }
             ],
         },

@@ -44,14 +44,11 @@ TOOLS = {
         {"content": "that one is over", "tags": ["mine"], "supersedes": "<record>"},
         {"content": "my <word> is new", "tags": ["mine"], "personal": True},
     ),
-    "memory_recall": (
-        {"query": "<word>", "limit": 20},
-        {"tags": ["<tag>"], "since": "2020-01-31", "until": "2030-01-31"},
-        {"tags": ["ws:garden"]},
+    "memory_search": (
+        {"query": "<word>", "limit": 20, "since": "2020-01-31", "until": "2030-01-31"},
         {"query": "<word>", "tags": ["<tag>"]},
     ),
-    "memory_search": ({"query": "<word>", "limit": 20, "since": "2020-01-31", "until": "2030-01-31"},),
-    "memory_list": ({"page": 1}, {"tags": ["<tag>"]}, {"page": 2}),
+    "memory_list": ({"page": 1}, {"tags": ["<tag>"]}, {"tags": ["ws:garden"]}, {"page": 2}),
     "memory_update": (
         {"id": "<record>", "content": "gone", "tags": ["mine"], "keywords": None, "importance": 0, "pinned": False},
         {"id": "<record>", "type": "event", "expires": None},
