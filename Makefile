@@ -67,8 +67,7 @@ soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long
 	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder or young, ENGINE=companion)
-	@if [ -d "$(SETS)" ]; then $(BIN)/engram eval "$(SETS)" --engine "$(ENGINE)" --foreign "$(FOREIGN)"; \
-	else echo "$(SETS) is not there: name a folder of conversations with SETS=..."; fi
+	@$(BIN)/engram eval "$(SETS)" --engine "$(ENGINE)" --foreign "$(FOREIGN)"
 
 bench-store: .venv micropython  ## measure a board's start, and the store at five sizes, up to 10,000 turns and records (ARGS="1000": at these)
 	@$(BIN)/python tools/benchmarks/bench_start.py
