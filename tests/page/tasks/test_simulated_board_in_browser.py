@@ -9,6 +9,7 @@ import pytest
 import get_micropython
 from chromium import Chromium, Tab
 from simulated_kitchen import STALLED, SimulatedKitchen, simulated_kitchen
+from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
@@ -43,6 +44,7 @@ def say(tab: Tab, kitchen: SimulatedKitchen, text: str) -> None:
     tab.open(kitchen.address("/chat"))
     tab.fill("#text", text)
     tab.click("#say button")
+    tab.wait("it is the last one", f"{LAST}?.querySelector('.words')?.innerText === {json.dumps(text)}")
 
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
@@ -88,6 +90,19 @@ def test_what_was_remembered_is_undone_in_the_chat(kitchen: SimulatedKitchen, ta
     said = f"{LAST}.querySelector('.remembered')?.innerText.includes('{entry} · undone')"
     tab.wait("it is said in place", f"{said} && !{LAST}.querySelector('.remembered button')")
     assert "the lamp is broken" not in kitchen.shown(entry)
+
+
+def test_no_other_button_comes_to_where_the_pointer_is(kitchen: SimulatedKitchen, tab: Tab):
+    say(tab, kitchen, "please keep that the oven is hot")
+    tab.wait("it is shown", f"{LAST}.querySelector('.remembered button')")
+    tab.point(".exchange:last-of-type .remembered button")
+    kitchen.board.answered("/undo")
+    looks = "performance.getEntriesByType('resource').filter((each) => each.name.includes('/message?')).length"
+    wait_until("the copy follows", lambda: not kitchen.copied(tab.text(".exchange:last-of-type .remembered a")))
+    tab.wait("it has looked again", f"{looks} > {tab.run(looks)} + 1")
+    assert tab.run(f"{LAST}.querySelector('.remembered button') !== null")
+    tab.point("h1")
+    tab.wait("it is gone", f"!{LAST}.querySelector('.remembered')")
 
 
 # --- changes of memories

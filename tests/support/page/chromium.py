@@ -266,16 +266,22 @@ class Tab:
     @contextlib.contextmanager
     def held(self, selector: str) -> Iterator[None]:
         """Press the mouse on an element where it stands, and let it go in the end."""
-        # Scrolled smoothly, it would be somewhere else by the time of the click.
-        scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
-        place = self.run(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
-            "const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()"
-        )
-        where = {"x": place[0], "y": place[1], "button": "left", "clickCount": 1}
+        where = {**self._place(selector), "button": "left", "clickCount": 1}
         self.call("Input.dispatchMouseEvent", type="mousePressed", **where)
         yield
         self.call("Input.dispatchMouseEvent", type="mouseReleased", **where)
+
+    def point(self, selector: str) -> None:
+        """Move the pointer to an element."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", **self._place(selector))
+
+    def _place(self, selector: str) -> dict[str, float]:
+        # Scrolled smoothly, it would be somewhere else by the time of the click.
+        scroll = "e.scrollIntoView({block: 'center', behavior: 'instant'});"
+        return self.run(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); {scroll} "
+            "const r = e.getBoundingClientRect(); return {x: r.x + r.width / 2, y: r.y + r.height / 2}; })()"
+        )
 
     def size(self, width: int, height: int = 800, *, dark: bool = False) -> None:
         """How large the window is, and whether the person prefers dark colours."""

@@ -145,8 +145,10 @@ function settle(article, pause = SETTLE_MS) {
   }, pause);
 }
 
-// Only what has changed is replaced, so that a screen reader does not read the answer again.
+// Only what has changed is replaced, so that a screen reader does not read the answer again. While the pointer is on a
+// button nothing is, or another one could stand there when it is pressed.
 function takeMemory(article, fresh) {
+  if (messages.querySelector("button:hover")) return;
   for (const name of [".session", ".of-memory"]) {
     const before = article.querySelector(name);
     const now = fresh.querySelector(name);
