@@ -1,6 +1,7 @@
-"""One companion for a folder: its lock, where it listens, and where it is found."""
+"""One companion for a folder: its lock, where it listens, and where it is found; locks on files."""
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -8,6 +9,7 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import IO
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 
@@ -44,7 +46,7 @@ def in_url(host: str) -> str:
 def _published(home: Path) -> dict[str, str]:
     try:
         with (home / _LOCK).open("rb") as lock:
-            if _is_free(lock.fileno()):
+            if _try_flock(lock, fcntl.LOCK_EX):
                 return {}  # left by a killed companion
         addresses = json.loads((home / LISTENING).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -70,13 +72,13 @@ def bind_socket(host: str, port: int) -> socket.socket:
 def lock_home(home: Path, *, alone: bool) -> Iterator[None]:
     """Lock the folder, shared or `alone` (to replace the database); raises StoreUnavailable."""
     try:
-        lock = (home / _LOCK).open("w")
+        lock = lock_file(home / _LOCK, is_shared=not alone)
+    except BlockingIOError:
+        what = "a companion runs on it: end it first" if alone else "its database is being restored: wait for that"
+        raise StoreUnavailable(f"{home} is in use, {what}.") from None
     except OSError as error:
         raise SettingError(str(home), f"cannot be written to: {error.strerror}.") from None
     with lock:
-        if not _try_lock(lock.fileno(), fcntl.LOCK_EX if alone else fcntl.LOCK_SH):
-            what = "a companion runs on it: end it first" if alone else "its database is being restored: wait for that"
-            raise StoreUnavailable(f"{home} is in use, {what}.") from None
         yield
 
 
@@ -92,19 +94,27 @@ def publish_addresses(home: Path, addresses: Mapping[str, str]) -> Iterator[None
             path.unlink(missing_ok=True)
 
 
-def _try_lock(lock: int, kind: int) -> bool:
-    """Try a lock briefly, since probes hold it for a moment."""
-    for _ in range(_LOOKS):
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, kind | fcntl.LOCK_NB)
-            return True
+# --- locks on files
+
+
+def lock_file(path: Path, *, is_shared: bool = False, waits: bool = False) -> IO[bytes]:
+    """Open a file and lock it until it is closed. Raise OSError; BlockingIOError if another process holds the lock."""
+    kind = fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX
+    lock = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb")
+    if waits:
+        fcntl.flock(lock, kind)
+        return lock
+    for _ in range(_LOOKS):  # somebody who looks holds it for a moment
+        if _try_flock(lock, kind):
+            return lock
         time.sleep(_LOOK_SECONDS)
-    return False
+    lock.close()
+    raise BlockingIOError(errno.EWOULDBLOCK, "is locked by another process", str(path))
 
 
-def _is_free(lock: int) -> bool:
+def _try_flock(lock: IO[bytes], kind: int) -> bool:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

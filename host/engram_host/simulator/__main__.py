@@ -7,13 +7,13 @@ boards/SIM/main.py reads more.
 """
 
 import contextlib
-import fcntl
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engram_host.companion.lockfile import lock_file
 from engram_host.firmware import CLONE
 from engram_host.time_zones import computer_zone
 
@@ -97,19 +97,19 @@ def _locked(home: Path) -> Iterator[None]:
     try:
         # Other users of this computer must not read a person's conversations.
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (home / "lock").open("w")
         _provide_roots(home / "roots.pem")
+        lock = lock_file(home / "lock")
+    except BlockingIOError:
+        message = (
+            f"a board runs in {home} already; end it, or set ENGRAM_HOME (--home of `engram run`) to another folder."
+        )
+        raise Unusable(message) from None
     except OSError as error:
         place = error.filename or home
         raise Unusable(
             f"{place}: {error.strerror}; set ENGRAM_HOME (--home of `engram run`) to a folder that you may write to."
         ) from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            message = f"a board runs in {home} already; end it, or set ENGRAM_HOME (--home of `engram run`) to another folder."
-            raise Unusable(message) from None
         yield
 
 

@@ -230,11 +230,14 @@ def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, mon
             both_have_looked.wait(1)  # in vain if only one looks at a time
         return found
 
-    async def begin() -> list[Any]:
-        service = ImportService(
+    def service() -> ImportService:
+        """What one of several processes on the folder has."""
+        return ImportService(
             boards=Mock(), notes=Mock(), conversations=Mock(), home=tmp_path, supervisor=Mock(), lease=Mock()
         )
-        return await asyncio.gather(*(service.begin("kitchen", each) for each in ids), return_exceptions=True)
+
+    async def begin() -> list[Any]:
+        return await asyncio.gather(*(service().begin("kitchen", each) for each in ids), return_exceptions=True)
 
     monkeypatch.setattr(ImportFiles, "list_imports", list_together)
     refused = [each for each in asyncio.run(begin()) if isinstance(each, ImportRefused)]

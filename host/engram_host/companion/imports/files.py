@@ -3,6 +3,7 @@
 imports/ID.json    progress, written whole; by the companion with the lease once it runs
 imports/ID.lines   lines and their preview, a JSON array each
 imports/ID.cancel  request to cancel
+imports/lock       held while the running imports are counted and one is started
 """
 
 import contextlib
@@ -11,10 +12,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import IO, Any, Literal
 
 from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import UnknownImport
+from engram_host.companion.lockfile import lock_file
 from engram_host.sentences import pack, unpack
 from engram_host.transfer.formats import Fields
 
@@ -113,6 +115,11 @@ class ImportFiles:
 
     def __init__(self, home: Path):
         self._folder = home / FOLDER
+
+    def locked(self) -> IO[bytes]:
+        """Lock the folder until the result is closed."""
+        self._folder.mkdir(mode=0o700, exist_ok=True)
+        return lock_file(self._folder / "lock", waits=True)
 
     def add(self, status: ImportStatus, lines: list[ImportLine]) -> None:
         self._folder.mkdir(mode=0o700, exist_ok=True)

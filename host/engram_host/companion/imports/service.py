@@ -105,8 +105,6 @@ class ImportService(LeasedPart):
         self._clock = clock
         self._running: dict[str, asyncio.Task[None]] = {}
         self._wake = asyncio.Event()
-        # Held while checking for running imports and starting one.
-        self._beginning = asyncio.Lock()
 
     # --- requests
 
@@ -128,8 +126,7 @@ class ImportService(LeasedPart):
 
     async def begin(self, device: str, import_id: str) -> ImportStatus:
         """Start an import, or resume a failed or cancelled one; raises UnknownImport or ImportRefused."""
-        async with self._beginning:
-            status = await asyncio.to_thread(self._begin, device, import_id)
+        status = await asyncio.to_thread(self._begin, device, import_id)
         self._wake.set()
         return status
 
@@ -167,18 +164,19 @@ class ImportService(LeasedPart):
         return ImportLines(len(fitting), fitting[offset : offset + limit])
 
     def _begin(self, device: str, import_id: str) -> ImportStatus:
-        status = self._find(device, import_id)
-        if status.state in ("running", "done"):
+        with self._files.locked():
+            status = self._find(device, import_id)
+            if status.state in ("running", "done"):
+                return status
+            running = [each for each in self._files.list_imports() if each.state == "running"]
+            if any(each.device == device for each in running):
+                raise ImportRefused(REFUSALS.say("import_runs", board=device))
+            if len(running) >= MOST_RUNNING:
+                raise ImportRefused(REFUSALS.say("imports_run", count=MOST_RUNNING))
+            self._files.drop_cancel(import_id)
+            status.state, status.told, status.attempt = "running", "", status.attempt + 1
+            self._save(status)
             return status
-        running = [each for each in self._files.list_imports() if each.state == "running"]
-        if any(each.device == device for each in running):
-            raise ImportRefused(REFUSALS.say("import_runs", board=device))
-        if len(running) >= MOST_RUNNING:
-            raise ImportRefused(REFUSALS.say("imports_run", count=MOST_RUNNING))
-        self._files.drop_cancel(import_id)
-        status.state, status.told, status.attempt = "running", "", status.attempt + 1
-        self._save(status)
-        return status
 
     def _cancel(self, device: str, import_id: str) -> None:
         if self._find(device, import_id).state == "running":

@@ -5,7 +5,6 @@ row, which sweep() removes. A lock keeps other processes from removing a file th
 """
 
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import MediaRefused
+from engram_host.companion.lockfile import lock_file
 
 FOLDER = "media"
 _LOCK = ".lock"
@@ -32,9 +32,8 @@ class MediaFiles:
     def locked(self) -> Iterator[None]:
         with _refusing():
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = (self._folder / _LOCK).open("w")
+            lock = lock_file(self._folder / _LOCK, waits=True)
         with lock:
-            fcntl.flock(lock.fileno(), fcntl.LOCK_EX)
             yield
 
     def write(self, name: str, data: bytes) -> None:
