@@ -1,7 +1,9 @@
 """Tokens: how they are kept, and whose they are."""
 
+import os
 import re
 import stat
+import time
 from pathlib import Path
 
 import pytest
@@ -51,3 +53,12 @@ def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, conten
     with pytest.raises(SettingError) as refused:
         tokens.read_secret(path)
     assert not re.search("abc", str(refused.value))
+
+
+def test_drafts_that_a_kill_left_are_removed_and_those_of_others_stay(tmp_path: Path):
+    for name, age in (("left", 7200), ("fresh", 0)):
+        draft = tmp_path / f".new-{name}"
+        draft.write_bytes(b"a secret")
+        os.utime(draft, (time.time() - age,) * 2)
+    tokens.write_private(tmp_path / "key", b"another")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".new-fresh", "key"]

@@ -5,12 +5,14 @@ A token is 32 random bytes, so SHA-256 cannot be reversed by trying and no slow 
 """
 
 import base64
+import contextlib
 import hashlib
 import os
 import re
 import secrets
 import stat
 import time
+from functools import cache
 from pathlib import Path
 
 from engram_host.companion.errors import SettingError
@@ -23,6 +25,10 @@ OPERATOR_NAME = "operator"
 KEPT_OWNER = (-1, -1)
 
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
+
+_DRAFT = ".new-"
+_DRAFT_SECONDS = 3600
+"""Age at which a draft was left by a kill, and is nobody's work any more."""
 
 _MOSQUITTO_ROUNDS = 101
 """mosquitto_passwd's default; 32 random bytes need no more."""
@@ -80,7 +86,8 @@ def read_secret(path: Path) -> str:
 
 def write_private(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, int] = KEPT_OWNER) -> None:
     """Write and sync a file, whole or not at all, for this user only unless `mode` says more. Raise OSError."""
-    draft = path.with_name(f".new-{secrets.token_hex(8)}")
+    _sweep_drafts(path.parent)
+    draft = path.with_name(_DRAFT + secrets.token_hex(8))
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             os.fchmod(file.fileno(), mode)
@@ -92,6 +99,15 @@ def write_private(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, 
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
+
+
+@cache
+def _sweep_drafts(folder: Path) -> None:
+    """Remove what killed processes left in a folder, once in a process."""
+    for draft in folder.glob(_DRAFT + "*"):
+        with contextlib.suppress(OSError):
+            if draft.stat().st_mtime < time.time() - _DRAFT_SECONDS:
+                draft.unlink()
 
 
 def read_private(path: Path, most: int = 4096) -> bytes:
