@@ -172,7 +172,7 @@ class _BreakingTable:
 
 @pytest.mark.parametrize("call", ["get", "put", "devices", "changes", "put_vectors"])
 def test_a_store_that_fails_is_tried_again(store, small, monkeypatch, call):
-    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr(backlog_module, "_FIRST_PAUSE", 0.001)
     board, embedder = Board(store), Embedder()
     board.say(*"abcdef")
     run_until(make(Breaking(store, call, 2), embedder), lambda: len(stored(store, embedder)) == 6)
@@ -192,7 +192,7 @@ def run_until(backlog, is_done):
 
 
 def test_a_failing_embedder_is_reported_and_then_gone_on_with(store, small, monkeypatch):
-    monkeypatch.setattr(backlog_module, "_FIRST_WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(backlog_module, "_FIRST_PAUSE", 0.01)
     board, embedder = Board(store), Embedder()
     board.say(*"abc")
     embedder.error = EmbedderUnavailable("little is overloaded.")

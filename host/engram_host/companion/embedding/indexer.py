@@ -11,7 +11,6 @@ several companions on one database, the one with the lease keeps the index, and 
 import asyncio
 import contextlib
 import json
-import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -21,6 +20,7 @@ from engram_host.companion.processes import Lease
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.supervisor import Backoff
 from engram_host.companion.types import Change, Device
 from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
@@ -35,8 +35,7 @@ TEXTS_AT_ONCE = 256
 _POLL_SECONDS = 10.0
 """Seconds between looks for lines that another companion received."""
 
-_FIRST_WAIT_SECONDS = 1.0
-_MOST_WAIT_SECONDS = 300.0
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 300.0
 
 _PROBE = "ready"
 
@@ -177,7 +176,7 @@ class EmbeddingIndexer:
 
     async def run(self) -> None:
         """Work until cancelled or an unknown error; known errors are kept in `trouble` and retried."""
-        failures = 0
+        backoff = Backoff(_FIRST_PAUSE, _LONGEST_PAUSE)
         while True:
             self._awake.clear()
             try:
@@ -187,11 +186,9 @@ class EmbeddingIndexer:
                 self.is_starting = False
                 if isinstance(error, EmbedderError):
                     self._failed()
-                wait = min(_MOST_WAIT_SECONDS, _FIRST_WAIT_SECONDS * 2 ** min(failures, 16))
-                failures += 1
-                await asyncio.sleep(wait * random.uniform(0.8, 1.0))
+                await asyncio.sleep(backoff.next())
                 continue
-            failures = 0
+            backoff.reset()
             self.trouble = ""
             if not has_worked:
                 await self._wait()

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from time import time
@@ -15,6 +14,7 @@ import numpy as np
 from engram_host.companion.embedding.embedder import Kind, encodable, normalize
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
+from engram_host.companion.supervisor import Backoff
 from engram_host.companion.vector_types import Vector
 
 _PROBE = "ready"
@@ -110,11 +110,12 @@ class RemoteEmbedder:
 
     async def _post(self, body: Mapping[str, Any], retries: int) -> Any:
         content = json.dumps(body, ensure_ascii=False).encode()
+        backoff = Backoff(_FIRST_WAIT_SECONDS, _MOST_WAIT_SECONDS)
         for attempt in range(retries + 1):
             try:
                 return self._decoded(await self._once(content))
             except _Passing as passing:
-                wait = passing.wait or _FIRST_WAIT_SECONDS * 2**attempt * random.uniform(0.75, 1.25)
+                wait = passing.wait or backoff.next()
                 if attempt == retries or wait > _MOST_WAIT_SECONDS:
                     raise EmbedderUnavailable(str(passing)) from None
             await self._sleep(wait)

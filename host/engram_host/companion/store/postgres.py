@@ -1,6 +1,5 @@
 """PostgreSQL: a row lock per board, several processes on one database."""
 
-import random
 import threading
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ from engram_host.companion.errors import IF_POSTGRES_DAMAGED, SettingError, Stor
 from engram_host.companion.store.database import Database, Result, tables_with
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.values import CHANNEL
+from engram_host.companion.supervisor import Backoff
 from engram_host.extras import install_command
 
 try:
@@ -28,6 +28,7 @@ WAIT_SECONDS = 10
 """Seconds to wait for a free connection or a lock; half of them to connect to the server."""
 
 TRIES = 6
+_PAUSES = 0.02, 0.2
 
 _WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 _READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
@@ -190,6 +191,7 @@ class PostgresDatabase(Database):
         return advisory_locks(self._url)
 
     def _transaction(self, begin: bytes, work: Callable[[Rows], Result]) -> Result:
+        backoff = Backoff(*_PAUSES)
         for again in reversed(range(TRIES)):
             try:
                 with self._connection() as connection:
@@ -197,7 +199,7 @@ class PostgresDatabase(Database):
             except psycopg.Error as error:
                 if not again or not isinstance(error, _TRY_AGAIN):
                     raise self._problem(error) from error
-                time.sleep(random.uniform(0, 0.05))
+                time.sleep(backoff.next())
         raise AssertionError("a transaction ends or fails")
 
     @contextmanager
