@@ -12,8 +12,8 @@ from engram import log_line
 from engram_host.companion.embedding.indexer import read_position, write_position
 from engram_host.companion.entries.lines import KEY_VERSION, embedding_text
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.vectors import Identity, StoredVector, text_digest
 from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 from server_process import START_SECONDS, CompanionProcess, ServerFailed
 
 SESSION_TURNS = 25

@@ -14,6 +14,7 @@ from engram_host.companion.store.conversations.table import Reply
 from engram_host.companion.store.database import tables_with
 from engram_host.companion.store.rows import LogRow, Rows
 from engram_host.companion.store.senses.types import MINUTES, Anomaly, Listed, ReadingBlock, Row, SenseList
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import (
     NOTES,
     ConversationLimits,
@@ -26,7 +27,6 @@ from engram_host.companion.types import (
     Sender,
     SeqRange,
 )
-from engram_host.companion.vector_types import Identity, StoredVector
 
 NOW = 1_800_000_000
 """When the boards were filled, in Unix seconds."""

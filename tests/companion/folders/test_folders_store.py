@@ -15,8 +15,8 @@ from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, list_files
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
 from markdown_folders import place_of, read_into, settings_of, write
 
 IDENTITY = Identity("test", 4, 1)

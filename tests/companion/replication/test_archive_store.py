@@ -13,8 +13,8 @@ from engram import log_line
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.store.vectors import Identity
 from engram_host.companion.types import SeqRange
-from engram_host.companion.vector_types import Identity
 from search_store import asked
 
 ANN = Caller("ann", "chat", False, "")

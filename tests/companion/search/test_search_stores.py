@@ -7,8 +7,8 @@ import pytest
 from engram import log_line
 from engram_host.companion.entries.lines import embedding_text
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.vectors import StoredVector, text_digest
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
-from engram_host.companion.vector_types import StoredVector, text_digest
 from search_store import IDENTITY, NOW, Search, SearchStore, asked, embed_all, engine_of, record, turn, vector_of
 
 PLACES = ["garden", "shed", "shop", "sea", "roof"]

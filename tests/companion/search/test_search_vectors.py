@@ -13,7 +13,7 @@ from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.search import fusion
 from engram_host.companion.search.vectors import Vectors, quantize
 from engram_host.companion.search.view import ROUNDING, SHORTLIST
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.vectors import Vector
 from search_store import SearchStore, asked, embed_all, engine_of, ids, turn, vector_of
 
 ASKED = 50

@@ -8,8 +8,8 @@ import pytest
 from engram import log_line
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import LOGS, SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
 from file_bytes import bytes_found
 from plain_board import PlainBoard, PlainLog
 

@@ -17,8 +17,8 @@ from engram_host.companion.store.database import bundled_migrations, tables_with
 from engram_host.companion.store.media import StoredMedia, media_id
 from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.store.sqlite import SqliteDatabase
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
 from file_bytes import bytes_found
 from noting_board import NotingBoard
 from plain_board import PlainBoard

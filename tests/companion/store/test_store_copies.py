@@ -15,8 +15,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.replica import SILENCE_SECONDS
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import LOGS, LogName, SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
 from extent import HEALTH_CHECKS
 from plain_board import NoAnswer, PlainBoard, PlainLog
 

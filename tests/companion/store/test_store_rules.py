@@ -10,8 +10,8 @@ from engram import log_line
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.replica import SILENCE_SECONDS
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import LOGS, Hello, LineBatch, LogName, Sender, SeqRange
-from engram_host.companion.vector_types import Identity, StoredVector
 from one_case import in_one_case
 from plain_board import PlainBoard, PlainLog
 

@@ -3,7 +3,6 @@
 import json
 
 from archiving import Archiving
-from board import ANN
 from engram.agent.agent import Turn
 from engram.errors import NetError
 from engram.link.remote_search import RemoteSearch

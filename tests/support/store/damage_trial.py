@@ -12,6 +12,7 @@ from engram_host.companion.auth import tokens
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import CompanionError, Refused, Stale
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import (
     LOGS,
     AuditEntry,
@@ -22,7 +23,6 @@ from engram_host.companion.types import (
     SeqRange,
     StoredPassage,
 )
-from engram_host.companion.vector_types import Identity, StoredVector
 from plain_board import PlainBoard
 
 IDENTITY = Identity("test", 8, 1)

@@ -16,8 +16,8 @@ from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.search.view import QueryVector
+from engram_host.companion.store.vectors import Identity, StoredVector, Vector, VectorRows, text_digest
 from engram_host.companion.types import Change, Device, LogName, LogState
-from engram_host.companion.vector_types import Identity, StoredVector, Vector, VectorRows, text_digest
 from engram_host.time_zones import BoardZone
 
 NOW = 1_800_000_000

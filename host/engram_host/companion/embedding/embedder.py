@@ -26,7 +26,7 @@ import numpy as np
 
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
-from engram_host.companion.vector_types import Identity, Vector, text_digest
+from engram_host.companion.store.vectors import Identity, Vector, text_digest
 
 Kind = Literal["passage", "query"]
 """Purpose of a text: stored in an index, or a query; some models distinguish them."""

@@ -17,10 +17,9 @@ from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.values import ValueTable
-from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.store.vectors import Identity, VectorTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
-from engram_host.companion.vector_types import Identity
 
 GRAPHS = "graphs"
 

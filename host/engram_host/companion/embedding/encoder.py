@@ -14,7 +14,7 @@ import onnxruntime
 
 from engram_host.companion.embedding.local_model import ModelParts, RowsOnDisk
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.vectors import Vector
 
 _log = logging.getLogger("engram.embedding")
 

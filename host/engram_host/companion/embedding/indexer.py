@@ -19,10 +19,9 @@ from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUn
 from engram_host.companion.processes import Lease
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.values import ValueTable
-from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.store.vectors import Identity, StoredVector, Vector, VectorTable, text_digest
 from engram_host.companion.supervisor import Backoff
 from engram_host.companion.types import Change, Device
-from engram_host.companion.vector_types import Identity, StoredVector, Vector, text_digest
 
 TextOf = Callable[[Device, Change], str]
 

@@ -22,7 +22,7 @@ from engram_host.companion.embedding.embedder import Embedder, Kind, encodable, 
 from engram_host.companion.embedding.local_model import LocalModel, ModelParts
 from engram_host.companion.embedding.minilm import MiniLm
 from engram_host.companion.errors import EmbedderRefused
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.vectors import Vector
 from engram_host.extras import missing_package
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 from engram_host.companion.embedding.embedder import Kind, encodable, normalize
 from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
+from engram_host.companion.store.vectors import Vector
 from engram_host.companion.supervisor import Backoff
-from engram_host.companion.vector_types import Vector
 
 _PROBE = "ready"
 """Text of the probe, without private data."""

@@ -42,8 +42,8 @@ from engram_host.companion.search.tables import (
 )
 from engram_host.companion.search.tokenizer import Tokenizer, term_id
 from engram_host.companion.search.vectors import Vectors, quantize
+from engram_host.companion.store.vectors import Identity, StoredVector, text_digest
 from engram_host.companion.types import Change, Device, LogName
-from engram_host.companion.vector_types import Identity, StoredVector, text_digest
 
 OBJECT_BYTES = 10_000
 

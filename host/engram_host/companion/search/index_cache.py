@@ -10,9 +10,8 @@ from engram_host.companion.errors import StoreUnavailable, UnknownDevice
 from engram_host.companion.search.index import OBJECT_BYTES, DeviceIndex
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.store.boards.table import BoardTable
-from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.store.vectors import Identity, VectorTable
 from engram_host.companion.types import Device
-from engram_host.companion.vector_types import Identity
 
 MOST_BYTES = 256 << 20
 

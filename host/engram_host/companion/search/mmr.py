@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.fusion import SCORE_DIGITS
-from engram_host.companion.vector_types import Vector
+from engram_host.companion.store.vectors import Vector
 
 Words = frozenset[str]
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram_host.companion.search.tables import Column
+from engram_host.companion.store.vectors import Vector
 from engram_host.companion.types import LogName
-from engram_host.companion.vector_types import Vector
 
 BLOCK_ROWS = 4096
 

@@ -22,9 +22,8 @@ from engram_host.companion.search.index import DeviceIndex
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tables import NONE, digest_key
 from engram_host.companion.search.tokenizer import term_id
-from engram_host.companion.store.vectors import VectorTable
+from engram_host.companion.store.vectors import Identity, Vector, VectorRows, VectorTable
 from engram_host.companion.types import LOGS, Device, LogName
-from engram_host.companion.vector_types import Identity, Vector, VectorRows
 
 Mask = NDArray[np.bool_]
 Floats = NDArray[np.float64]
