@@ -25,7 +25,7 @@ import psycopg
 
 from bench_lines import percentile
 from engram_host.companion.memories.browse import MemoryBrowser, MemoryQuery
-from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.types import LineBatch, SeqRange
 from filled_boards import (

@@ -271,8 +271,8 @@ class CompanionApp:
         found: dict[str, float] = {
             "engram_up_seconds": time.monotonic() - self._began,
             "engram_waiting_batches": self.replication.waiting,
-            "engram_index_bytes": self.search.index_bytes,
-            "engram_indexes": len(self.search.indexed),
+            "engram_index_bytes": self.search.indexes.nbytes,
+            "engram_indexes": len(self.search.indexes.board_names),
             "engram_backlog_lines": self.embedding.changes_left,
             "engram_disk_free_bytes": shutil.disk_usage(self.settings.home).free,
             "engram_last_backup_timestamp_seconds": last_backup(self.settings.home),

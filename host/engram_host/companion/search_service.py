@@ -29,7 +29,6 @@ from engram_host.companion.folders.service import FileExcerpt, FolderService, ex
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import Head, hits_answer, line_answer
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import (
     MOST_DEVICES,
     MOST_LINES,
@@ -84,23 +83,11 @@ class SearchService:
         self._clock = clock
         self._metrics = metrics or Metrics()
         self._meaning = meaning
-        self._cache = IndexCache(boards, vectors, settings.index_megabytes << 20)
-        self._engine = SearchEngine(boards, vectors, self._cache)
+        self._engine = SearchEngine(boards, vectors, settings.index_megabytes << 20)
+        self.indexes = self._engine.indexes
         self._making: asyncio.Task[None] | None = None
         self._room = asyncio.Semaphore(MOST_AT_ONCE)
         self._room_of_people = asyncio.Semaphore(MOST_AT_ONCE - 1)
-
-    @property
-    def indexes(self) -> IndexCache:
-        return self._cache
-
-    @property
-    def index_bytes(self) -> int:
-        return self._cache.nbytes
-
-    @property
-    def indexed(self) -> list[str]:
-        return self._cache.board_names
 
     def start(self) -> None:
         self._making = asyncio.create_task(asyncio.to_thread(self._make_indexes))
@@ -108,12 +95,12 @@ class SearchService:
     def _make_indexes(self) -> None:
         try:
             sources = sorted(self._boards.sources(), key=lambda device: -device.heard)
-            self._cache.make_ahead(sources, read_index(self._values).made)
+            self.indexes.make_ahead(sources, read_index(self._values).made)
         except StoreUnavailable as problem:
             _log.info("the first searches make the other indexes: %s", problem)
 
     async def stop(self) -> None:
-        self._cache.close()
+        self.indexes.close()
         if self._making:
             await self._making
 
@@ -194,7 +181,7 @@ class SearchService:
         try:
             found = self._boards.search_sources(names, kinds)
         except UnknownDevice as unknown:
-            self._cache.drop(unknown.name)
+            self.indexes.drop(unknown.name)
             raise
         lines = sum(sum(device.have.values()) for device in found)
         if len(names) > 1 and lines > MOST_LINES:

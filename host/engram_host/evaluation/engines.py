@@ -21,7 +21,6 @@ from engram import log_line
 from engram_host.boards.file_set import compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
@@ -147,7 +146,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
             settings=EmbeddingSettings(),
             supervisor=Supervisor(),
         )
-        engine = SearchEngine(store.boards, store.vectors, IndexCache(store.boards, store.vectors))
+        engine = SearchEngine(store.boards, store.vectors)
         now, has_meaning = conversation.turns[-1].at, options.get("meaning", True)
         if has_meaning:
             embedding.start()

@@ -11,7 +11,7 @@ from engram import log_line
 from engram_host.companion.entries.reader import LogCopy, ReadEntry
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.memories.browse import MOST_VERSIONS, MemoryBrowser, MemoryQuery, MemorySort, MemoryState
-from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from extent import with_more

@@ -205,11 +205,11 @@ def test_what_is_meant_is_found_though_no_word_is_the_same(tmp_path):
 def test_a_start_makes_indexes_newest_first_while_they_have_room(searching):
     async def start() -> None:
         searching.start()
-        await wait_until_async("indexes are made", lambda: len(searching.indexed) == 3)
+        await wait_until_async("indexes are made", lambda: len(searching.indexes.board_names) == 3)
         await searching.stop()
 
     asyncio.run(start())
-    assert searching.indexed == ["newest", "middle", "oldest"]
+    assert searching.indexes.board_names == ["newest", "middle", "oldest"]
 
 
 def test_an_index_that_is_being_made_is_broken_off_when_the_companion_stops(searching):

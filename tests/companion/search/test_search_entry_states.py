@@ -13,7 +13,7 @@ from engram.memory.records.schema import RecordSchema
 from engram.store.log.segments import Log
 from engram.store.store import Store
 from engram_host.companion.search import tables
-from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.types import LogName
 from search_store import SearchStore, line_of
 

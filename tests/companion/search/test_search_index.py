@@ -12,8 +12,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engram_host.companion.search import bm25
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tables import Postings
 from engram_host.companion.search.tokenizer import Tokenizer

@@ -10,7 +10,7 @@ from engram import log_line
 from engram_host.companion.auth import tokens
 from engram_host.companion.embedding.indexer import IndexPosition, write_position
 from engram_host.companion.errors import UnknownDevice
-from engram_host.companion.search.index_cache import IndexCache
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.boards.replica import NO_QUOTA
 from engram_host.companion.store.database import bundled_migrations, tables_with

@@ -13,7 +13,6 @@ from engram.memory.access import OWNER, Caller
 from engram_host.companion.entries import lines as entry_lines
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.search.view import QueryVector
 from engram_host.companion.store.vectors import Identity, StoredVector, Vector, VectorRows, text_digest
@@ -145,7 +144,7 @@ class Search:
 
     def __init__(self, boards: Any, vectors: Any, with_meaning: bool = False):
         self._boards = boards
-        self.engine = SearchEngine(boards, vectors, IndexCache(boards, vectors))
+        self.engine = SearchEngine(boards, vectors)
         self._with_meaning = with_meaning
 
     def search(self, asked: Asked) -> SearchResult:

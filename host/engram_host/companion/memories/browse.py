@@ -16,8 +16,8 @@ from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.entries.scan import KeptOfBoards
 from engram_host.companion.errors import UnknownEntry
 from engram_host.companion.search import tables
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.search.index import PINNED, DeviceIndex
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.tables import NONE, turns_of
 from engram_host.companion.search.tokenizer import query_terms, term_id
 from engram_host.companion.store.boards.table import BoardTable

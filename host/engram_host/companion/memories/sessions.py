@@ -8,8 +8,8 @@ import numpy as np
 
 from engram_host.companion.entries.reader import read_lines
 from engram_host.companion.search import tables
+from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.search.index import DeviceIndex
-from engram_host.companion.search.index_cache import IndexCache
 from engram_host.companion.search.tables import NONE
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.types import Device
