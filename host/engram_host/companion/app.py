@@ -98,7 +98,7 @@ class CompanionApp:
             requires_tokens=requires_tokens,
             names=frozenset(security.hosts.lower().replace(",", " ").split()),
             rate_limiter=RateLimiter(security.messages_a_second, security.messages_at_once),
-            failed_logins=FailedLogins(metrics.login_failed),
+            failed_logins=FailedLogins(metrics.failed_logins.inc),
             audit=AuditLog(store.audit),
         )
         self.gateway = Gateway(store.gateway, settings.gateway, gateway_key, metrics)

@@ -4,11 +4,8 @@ No label has values from outside, such as board names: the number of series is c
 """
 
 import contextlib
-import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -39,19 +36,19 @@ class Metrics:
         self._messages = self._counter("engram_messages", "Messages of boards.", "kind", "outcome")
         self._refusals = self._counter("engram_refusals", "Messages of boards that were refused with an answer.")
         self._embedder = self._counter("engram_embedder_errors", "Times that no vector was made.", "work")
-        self._gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
-        self._gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
+        self.gateway_calls = self._counter("engram_gateway_calls", "Calls of the gateway that are over.")
+        self.gateway_tokens = self._counter("engram_gateway_tokens", "Tokens of these calls.")
         self._gateway_refusals = self._counter("engram_gateway_refusals", "Requests to the gateway that failed.", "why")
         self._tasks = self._counter(
             "engram_task_failures", "Failures of background tasks, which are started again.", "task"
         )
         self._bridge_messages = self._counter("engram_bridge_messages", "Messages through bridges.", "way")
         self._bridge_failures = self._counter("engram_bridge_failures", "Connections of bridges that ended.")
-        self._failed_logins = self._counter("engram_failed_logins", "Logins that failed.")
-        self._take = self._histogram(
+        self.failed_logins = self._counter("engram_failed_logins", "Logins that failed.")
+        self.writes = self._histogram(
             "engram_take_seconds", "Lines taken into the database, a transaction.", _TAKE_SECONDS
         )
-        self._search = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "caller")
+        self.searches = self._histogram("engram_search_seconds", "Searches.", _SEARCH_SECONDS, "caller")
         for kind in (*FROM_BOARD, _OTHER):
             for outcome in OUTCOMES:
                 self._messages.labels(kind, outcome)
@@ -64,7 +61,7 @@ class Metrics:
         for work in ("index", "query"):
             self._embedder.labels(work)
         for caller in ("board", "person"):
-            self._search.labels(caller)
+            self.searches.labels(caller)
 
     def count_message(self, kind: str, outcome: str) -> None:
         self._messages.labels(kind if kind in FROM_BOARD else _OTHER, outcome).inc()
@@ -84,27 +81,8 @@ class Metrics:
         else:
             self._bridge_messages.labels(what).inc()
 
-    def login_failed(self) -> None:
-        self._failed_logins.inc()
-
-    def gateway_called(self, tokens: int) -> None:
-        self._gateway_calls.inc()
-        self._gateway_tokens.inc(tokens)
-
     def gateway_refused(self, why: str) -> None:
         self._gateway_refusals.labels(why).inc()
-
-    def observe_write(self, seconds: float) -> None:
-        self._take.observe(seconds)
-
-    @contextmanager
-    def measure_search(self, caller: str) -> Iterator[None]:
-        """Measure a search of a `board` or a `person`, also a failed one."""
-        began = time.monotonic()
-        try:
-            yield
-        finally:
-            self._search.labels(caller).observe(time.monotonic() - began)
 
     def add_gauges(self, gauges: "Gauges") -> None:
         self._registry.register(_Gauges(gauges))
@@ -119,13 +97,8 @@ class Metrics:
         return Histogram(name, what, labels, buckets=buckets, registry=self._registry)
 
 
-class Gauges(Protocol):
-    """Current values; callable from any thread."""
-
-    def __call__(self) -> dict[str, float]:
-        """Return values by names in GAUGES, without unknown ones."""
-        ...
-
+Gauges = Callable[[], dict[str, float]]
+"""Returns current values by names in GAUGES, without unknown ones; callable from any thread."""
 
 GAUGES = {
     "engram_up_seconds": "Since the companion started.",
@@ -151,7 +124,7 @@ GAUGES = {
 
 
 class _Gauges(Collector):
-    def __init__(self, gauges: Callable[[], dict[str, float]]):
+    def __init__(self, gauges: Gauges):
         self._gauges = gauges
 
     def describe(self) -> list[Metric]:

@@ -2,11 +2,13 @@
 
 import asyncio
 import threading
+from typing import Any
 
 from companion_store import replication_of
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.replication import protocol
+from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.store import open_store
 from one_case import in_one_case
 from sending import Sent, digest
@@ -75,6 +77,11 @@ def test_a_message_that_is_too_long_is_refused_before_it_is_read(companion):
     assert answer.status_code == 413
 
 
+def _dispatcher(replication):
+    nothing: Any = None
+    return MessageDispatcher(replication, nothing, nothing, nothing, nothing)
+
+
 def test_greetings_beyond_what_may_wait_are_refused_for_some_seconds_and_the_others_are_welcome(tmp_path, monkeypatch):
     monkeypatch.setattr(protocol, "MOST_GREETED", 3)
     store = open_store(f"sqlite:///{tmp_path / 'companion.db'}")
@@ -88,20 +95,19 @@ def test_greetings_beyond_what_may_wait_are_refused_for_some_seconds_and_the_oth
 
     async def play():
         monkeypatch.setattr(store.replication, "greet", greet)
-        replication = replication_of(store)
+        dispatcher = _dispatcher(replication_of(store))
 
-        def greeting(number):
+        async def greeting(number):
             messages_of_board = []
             one = Sent(lambda _, message: messages_of_board.append(message) or b"", f"b{number}", board=f"id{number}")
             one.hello()
-            head, body = messages.decode(messages_of_board[0], messages.FROM_BOARD)
-            return asyncio.create_task(replication.answer(one.device, head, body))
+            (answer,) = await dispatcher.answers(one.device, messages_of_board[0])
+            return messages.decode(answer, messages.TO_BOARD)[0]
 
-        first = [greeting(number) for number in range(3)]
+        first = [asyncio.create_task(greeting(number)) for number in range(3)]
         refused = await asyncio.gather(*(greeting(number) for number in range(3, 9)))
         may_go_on.set()
-        welcome = [*await asyncio.gather(*first), await greeting(3)]
-        return [[messages.decode(answer, messages.TO_BOARD)[0] for answer in some] for some in (refused, welcome)]
+        return refused, [*await asyncio.gather(*first), await greeting(3)]
 
     refused, welcome = asyncio.run(play())
     store.close()
@@ -124,12 +130,13 @@ def test_an_error_that_nobody_foresaw_refuses_its_message_and_takes_the_next_one
     async def play():
         monkeypatch.setattr(store.replication, "store_batches", take)
         replication = replication_of(store)
+        dispatcher = _dispatcher(replication)
         replication.start()
         loop = asyncio.get_running_loop()
 
         def post(device, message):
-            head, body = messages.decode(message, messages.FROM_BOARD)
-            return asyncio.run_coroutine_threadsafe(replication.answer(device, head, body), loop).result(60)
+            (answer,) = asyncio.run_coroutine_threadsafe(dispatcher.answers(device, message), loop).result(60)
+            return answer
 
         def talk():
             one = Sent(post, "kitchen")

@@ -117,6 +117,7 @@ class EmbeddingService:
             failed=lambda: failed("index"),
             lease=lease,
         )
+        self.wake = self._backlog.wake
         self._failed = failed
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
@@ -131,9 +132,6 @@ class EmbeddingService:
             await self._task.stop()
             self._backlog.stop()
         await self._embedder.close()
-
-    def wake(self) -> None:
-        self._backlog.wake()
 
     @property
     def identity(self) -> Identity | None:

@@ -150,7 +150,8 @@ class Gateway:
 
     async def _end_call(self, call: QuotaCall, count: TokenCounter) -> None:
         """Count a call, even if its client is gone and this task is cancelled."""
-        self._metrics.gateway_called(count.used)
+        self._metrics.gateway_calls.inc()
+        self._metrics.gateway_tokens.inc(count.used)
         task = asyncio.create_task(call.end(count.used))
         self._ending.add(task)
         task.add_done_callback(self._on_call_ended)

@@ -131,15 +131,6 @@ class Replication:
         while not self._waiting.empty():
             _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
-    async def answer(self, device: str, head: Head, body: memoryview) -> bytes:
-        try:
-            return await self._answer(device, sender_of(head), head, body)
-        except Stale as late:
-            _log.info("%s: %s", device, late)
-            return b""
-        except (Refused, StoreUnavailable) as problem:
-            return self.refusal(device, head, head["op"], problem)
-
     def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
         """Return a refusal; the location of the database appears only in the log."""
         self.refused += 1
@@ -148,7 +139,8 @@ class Replication:
         why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
         return answer_to(head, "refused", why=why[:_TOLD_LONGEST], again=again)
 
-    async def _answer(self, device: str, sender: Sender, head: Head, body: memoryview) -> bytes:
+    async def answer(self, device: str, head: Head, body: memoryview) -> bytes:
+        sender = sender_of(head)
         match head["op"]:
             case "hello":
                 return await self._greet(device, sender, head)
@@ -244,20 +236,23 @@ class Replication:
             together = [await self._waiting.get()]
             while len(together) < MOST_AT_ONCE and not self._waiting.empty():
                 together.append(self._waiting.get_nowait())
-            # Waiting callers get an answer, even if this task fails.
-            outcomes: Sequence[Outcome] = [Refused(_FAULT, AGAIN_SECONDS)] * len(together)
+            outcomes: Sequence[Outcome] = []
+            why = _FAULT
             try:
-                began, now = time.monotonic(), int(time.time())
                 batches = [each.batch for each in together]
-                outcomes = await asyncio.to_thread(self._replication.store_batches, batches, now, self._quota)
-                self._metrics.observe_write(time.monotonic() - began)
+                with self._metrics.writes.time():
+                    outcomes = await asyncio.to_thread(
+                        self._replication.store_batches, batches, int(time.time()), self._quota
+                    )
             except StoreUnavailable as problem:
                 _log.error("%s", problem)
                 outcomes = [problem] * len(together)
             except asyncio.CancelledError:
-                outcomes = [Refused(_BROKEN_OFF, AGAIN_SECONDS)] * len(together)
+                why = _BROKEN_OFF
                 raise
             finally:
+                # Waiting callers get an answer, even if this task fails.
+                outcomes = outcomes or [Refused(why, AGAIN_SECONDS)] * len(together)
                 for each, outcome in zip(together, outcomes, strict=True):
                     _set_outcome(each, outcome)
 
@@ -314,10 +309,12 @@ class MessageDispatcher:
                 return await self._readers[head["op"]](device, head)
             if head["op"] in ("listen", "reply", "push"):
                 return await self._answer_talk(device, head, bytes(body))
+            return [await self._replication.answer(device, head, body)]
+        except Stale as late:
+            _log.info("%s: %s", device, late)
+            return []
         except (Refused, StoreUnavailable) as problem:
             return [self._replication.refusal(device, head, head["op"], problem)]
-        answer = await self._replication.answer(device, head, body)
-        return [answer] if answer else []
 
     async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
         try:

@@ -210,7 +210,7 @@ class _Fusion:
 
 
 def days_named(request: SearchRequest, now: int, zone: BoardZone) -> Days | None:
-    return _find_days(request.query, zone.day_of(now)) if request.dates else None
+    return _find_days(request.query, int(days_of(np.array([now]), zone)[0])) if request.dates else None
 
 
 def _date_points(request: SearchRequest, now: int, at: NDArray[np.int64], zone: BoardZone) -> Floats | None:
