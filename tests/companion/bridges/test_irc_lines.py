@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engram_host.companion.bridges.irc.lines import TokenBucket, lines_of, parse_line, pasted, room_for, said
+from engram_host.companion.bridges.irc.lines import lines_of, parse_line, pasted, room_for, said
 from extent import HEALTH_CHECKS
 from one_case import in_one_case
 
@@ -77,13 +77,3 @@ def test_formatting_is_taken_off_what_was_said():
 )
 def test_a_pasted_line_names_who_wrote_it(text: str, expected: tuple[str, str]):
     assert pasted(text) == expected
-
-
-def test_five_lines_go_at_once_and_then_one_each_two_seconds():
-    now = [100.0]
-    bucket = TokenBucket(5, 2.0, lambda: now[0])
-    assert [bucket.delay() for _ in range(8)] == [0, 0, 0, 0, 0, 2, 4, 6]
-    now[0] += 6
-    assert bucket.delay() == 2
-    now[0] += 1000
-    assert [bucket.delay() for _ in range(6)] == [0, 0, 0, 0, 0, 2]

@@ -1,8 +1,7 @@
 """Parser and writer of IRC's lines, by parts of the library `irc`, without connections."""
 
-import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from irc.client import NickMask
@@ -91,29 +90,4 @@ def lines_of(text: str, most_bytes: int) -> list[str]:
     return [line for line in lines if line]  # IRC has no empty lines
 
 
-class TokenBucket:
-    """Rate limit: `burst` lines at once, then one in `seconds`; no limit if `seconds` is 0."""
-
-    def __init__(self, burst: int, seconds: float, now: Callable[[], float]):
-        self._burst = burst
-        self._seconds = seconds
-        self._now = now
-        self._tokens = float(burst)
-        self._at = now()
-
-    def delay(self) -> float:
-        """Take the next place and return the seconds until it comes."""
-        if not self._seconds:
-            return 0.0
-        now = self._now()
-        self._tokens = min(self._burst, self._tokens + (now - self._at) / self._seconds) - 1
-        self._at = now
-        return max(0.0, -self._tokens * self._seconds)
-
-    async def wait(self) -> None:
-        delay = self.delay()
-        if delay:
-            await asyncio.sleep(delay)
-
-
-__all__ = ["CODES", "Line", "NickMask", "TokenBucket", "lines_of", "lower", "parse_line", "pasted", "room_for", "said"]
+__all__ = ["CODES", "Line", "NickMask", "lines_of", "lower", "parse_line", "pasted", "room_for", "said"]

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from engram_host.companion.auth.identity import RateLimiter
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
@@ -23,7 +24,7 @@ from engram_host.companion.bridges.errors import (
     SignInRefused,
     SlowDown,
 )
-from engram_host.companion.bridges.irc.lines import Line, NickMask, TokenBucket, lower, parse_line
+from engram_host.companion.bridges.irc.lines import Line, NickMask, lower, parse_line
 from engram_host.companion.bridges.texts import without_mention
 
 CONNECT_SECONDS = 30.0
@@ -78,7 +79,7 @@ class IrcSession:
         self._login = login
         self._reader: asyncio.StreamReader | None = None
         self._writer: asyncio.StreamWriter | None = None
-        self._bucket = TokenBucket(BURST_LINES, pause, asyncio.get_running_loop().time)
+        self._limiter = RateLimiter(1 / pause if pause else 0, BURST_LINES)
         self._sending = asyncio.Lock()
         self._numbers = itertools.count(1)
         self._pongs: dict[str, asyncio.Future[None]] = {}
@@ -220,7 +221,8 @@ class IrcSession:
         self._writer.write(line.encode() + b"\r\n")
 
     async def _send_line(self, line: str) -> None:
-        await self._bucket.wait()
+        while pause := self._limiter.wait_seconds(self._login.host):
+            await asyncio.sleep(pause)
         assert self._writer is not None
         if self._writer.is_closing():
             raise NetworkAway("the connection has ended.")
