@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from engram.memory.records import fields as record_fields
+from engram.text import part
 from engram_host.transfer.formats import FIRST_KNOWN, Fields
 from engram_host.wording import counted
 
@@ -74,12 +75,12 @@ def _shown_messages(conversation: Fields) -> Iterator[Fields]:
 
 
 def _memories(message: Fields, conversation: Fields) -> Iterator[Fields]:
-    about = _dict(_dict(message, "metadata"), "user_context_message_data")
+    about = part(part(message, "metadata", dict), "user_context_message_data", dict)
     for name in ("about_user_message", "about_model_message"):
         if isinstance(about.get(name), str) and about[name].strip():
             yield _memory(about[name], {}, conversation)
     author = _author(message)
-    said = _text(_dict(message, "content"))
+    said = _text(part(message, "content", dict))
     if author == "assistant" and message.get("recipient") == "bio":
         for line in said.splitlines():
             if line.strip():
@@ -100,20 +101,11 @@ def _memory(content: str, message: Fields, conversation: Fields) -> Fields:
 
 
 def _author(message: Fields) -> str:
-    return str(_dict(message, "author").get("role", ""))
+    return str(part(message, "author", dict).get("role", ""))
 
 
 def _text(content: Fields) -> str:
     if content.get("content_type") not in ("text", "multimodal_text"):
         return ""
-    parts: Any = content.get("parts")
-    found: list[str] = []
-    for part in parts if isinstance(parts, list) else ():
-        said = part.get("text") if isinstance(part, dict) else part
-        found += [said.strip()] if isinstance(said, str) and said.strip() else []
-    return "\n".join(found)
-
-
-def _dict(fields: Fields, name: str) -> Fields:
-    value = fields.get(name)
-    return value if isinstance(value, dict) else {}
+    pieces = (part(piece, "text", str) if isinstance(piece, dict) else piece for piece in part(content, "parts", list))
+    return "\n".join(piece.strip() for piece in pieces if isinstance(piece, str) and piece.strip())

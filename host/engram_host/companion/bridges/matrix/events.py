@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from engram.text import part
 from engram_host.companion.bridges.network import Attachment, FileFetch
 from engram_host.companion.bridges.texts import SOMEBODY, split_quotes
 
@@ -33,23 +34,11 @@ class Account:
 
 def content_of(event: Event) -> Event:
     """Return an event's content, empty for a redacted one."""
-    content = event.get("content")
-    return content if isinstance(content, Mapping) else {}
-
-
-def text_at(fields: Event, name: str) -> str:
-    """Return a field if it is a string, else ""."""
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _fields_at(fields: Event, name: str) -> Event:
-    value = fields.get(name)
-    return value if isinstance(value, Mapping) else {}
+    return part(event, "content", dict)
 
 
 def _event_id_at(relation: Event) -> str:
-    event_id = text_at(relation, "event_id")
+    event_id = part(relation, "event_id", str)
     return event_id if _EVENT_ID.fullmatch(event_id) else ""
 
 
@@ -60,58 +49,58 @@ def is_spoken(event: Event) -> bool:
         event.get("type") == MESSAGE
         and "state_key" not in event
         and content.get("msgtype") in (*_TEXTS, *_FILES)
-        and _fields_at(content, "m.relates_to").get("rel_type") != "m.replace"
+        and part(content, "m.relates_to", dict).get("rel_type") != "m.replace"
     )
 
 
 def as_edited(event: Event) -> tuple[Event, str]:
     """Return an edit as a message with the id that it corrects; other events unchanged with ""."""
     content = content_of(event)
-    relation = _fields_at(content, "m.relates_to")
+    relation = part(content, "m.relates_to", dict)
     if event.get("type") != MESSAGE or relation.get("rel_type") != "m.replace":
         return event, ""
-    return {**event, "content": _fields_at(content, "m.new_content")}, _event_id_at(relation)
+    return {**event, "content": part(content, "m.new_content", dict)}, _event_id_at(relation)
 
 
 def forwarded_from(event: Event) -> str:
     """Return the author of a forwarded message, "" if unmarked; m.forwarded is only a proposal."""
     for name, value in content_of(event).items():
         if value and name.rpartition(".")[2] in ("forward", "forwarded"):
-            return text_at(value, "sender") if isinstance(value, Mapping) and text_at(value, "sender") else SOMEBODY
+            return part(value, "sender", str) or SOMEBODY
     return ""
 
 
 def thread_of(event: Event) -> str:
     """Return the id of the event that began the thread, "" outside of threads."""
-    relation = _fields_at(content_of(event), "m.relates_to")
+    relation = part(content_of(event), "m.relates_to", dict)
     return _event_id_at(relation) if relation.get("rel_type") == "m.thread" else ""
 
 
 def replied_to(event: Event) -> str:
     """Return the id that a message replies to, "" if none; in a thread each names the one before."""
-    relation = _fields_at(content_of(event), "m.relates_to")
+    relation = part(content_of(event), "m.relates_to", dict)
     if relation.get("rel_type") == "m.thread" and relation.get("is_falling_back") is True:
         return ""
-    return _event_id_at(_fields_at(relation, "m.in_reply_to"))
+    return _event_id_at(part(relation, "m.in_reply_to", dict))
 
 
 def attachments_of(event: Event, fetch_of: Callable[[str], FileFetch | None]) -> tuple[Attachment, ...]:
     content = content_of(event)
-    kind = _FILES.get(text_at(content, "msgtype"))
+    kind = _FILES.get(part(content, "msgtype", str))
     if kind is None:
         return ()
-    size = _fields_at(content, "info").get("size")
-    name = text_at(content, "filename") or text_at(content, "body")
+    size = part(content, "info", dict).get("size")
+    name = part(content, "filename", str) or part(content, "body", str)
     known_size = size if type(size) is int and 0 < size < 1 << 62 else 0
-    return (Attachment(kind, name[:255], known_size, fetch_of(text_at(content, "url"))),)
+    return (Attachment(kind, name[:255], known_size, fetch_of(part(content, "url", str))),)
 
 
 def words_of(event: Event) -> str:
     """Return a message's text or caption, without the quotation before a reply."""
     content = content_of(event)
-    body = text_at(content, "body")
-    if text_at(content, "msgtype") in _FILES:
-        filename = text_at(content, "filename")
+    body = part(content, "body", str)
+    if part(content, "msgtype", str) in _FILES:
+        filename = part(content, "filename", str)
         return body if filename and filename != body else ""
     return "\n".join(body.split("\n")[_quoted_lines(event) :]).strip()
 
@@ -123,12 +112,12 @@ def shown_in(event: Event) -> str:
 
 def quoted_in(event: Event) -> str:
     """Return the quotation before a reply, without marks and author; "" if none."""
-    lines = text_at(content_of(event), "body").split("\n")[: _quoted_lines(event)]
+    lines = part(content_of(event), "body", str).split("\n")[: _quoted_lines(event)]
     return "\n".join(line.lstrip("> ") for line in lines).partition("> ")[2]
 
 
 def _quoted_lines(event: Event) -> int:
-    body = text_at(content_of(event), "body")
+    body = part(content_of(event), "body", str)
     if not replied_to(event) or not body.startswith(_REPLY_HEADS):
         return 0
     lines = body.split("\n")
@@ -166,8 +155,8 @@ def words_to(event: Event, account: Account) -> str:
 def _membership(event: Event, account_id: str) -> tuple[str, str]:
     if event.get("type") != MEMBER or event.get("state_key") != account_id:
         return "", ""
-    before = _fields_at(_fields_at(event, "unsigned"), "prev_content")
-    return text_at(content_of(event), "membership") or "leave", text_at(before, "membership") or "leave"
+    before = part(part(event, "unsigned", dict), "prev_content", dict)
+    return part(content_of(event), "membership", str) or "leave", part(before, "membership", str) or "leave"
 
 
 def joins(event: Event, account_id: str) -> bool:
@@ -176,7 +165,7 @@ def joins(event: Event, account_id: str) -> bool:
 
 
 def lets_in_another(event: Event, account_id: str) -> bool:
-    member = text_at(event, "state_key")
+    member = part(event, "state_key", str)
     return member != account_id and joins(event, member)
 
 

@@ -19,6 +19,7 @@ from nio import (
     SyncResponse,
 )
 
+from engram.text import part
 from engram_host.companion.bridges.errors import NetworkAway
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.client import MatrixClient, ask, refusal_in
@@ -139,7 +140,7 @@ class MatrixRooms:
         return found[::-1]
 
     async def _take_event(self, room: str, event: Event, shown_names: dict[str, str]) -> None:
-        sender, id_ = matrix_events.text_at(event, "sender"), matrix_events.text_at(event, "event_id")
+        sender, id_ = part(event, "sender", str), part(event, "event_id", str)
         event, edits = matrix_events.as_edited(event)
         if matrix_events.is_spoken(event):
             said = _Said(sender, shorten(matrix_events.shown_in(event)))
@@ -223,6 +224,6 @@ def _names(events: Sequence[Any]) -> dict[str, str]:
     shown = {}
     for event in events:
         if event.get("type") == matrix_events.MEMBER:
-            name = matrix_events.text_at(matrix_events.content_of(event), "displayname")
-            shown[matrix_events.text_at(event, "state_key")] = name[:255]
+            name = part(matrix_events.content_of(event), "displayname", str)
+            shown[part(event, "state_key", str)] = name[:255]
     return shown

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from fastapi import Form, Query, Request, Response
 
 from engram.memory.records.fields import IMPORTANCE, TYPES
+from engram.text import part
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.api.memories import Text
 from engram_host.companion.app import CompanionApp
@@ -58,36 +59,25 @@ class ShownMemory:
 def shown_memory(line: dict[str, Any]) -> ShownMemory:
     importance = line.get("importance", IMPORTANCE)
     return ShownMemory(
-        id=_text(line, "id"),
-        seq=_number(line, "seq"),
-        content=_text(line, "content"),
+        id=part(line, "id", str),
+        seq=part(line, "seq", int),
+        content=part(line, "content", str),
         tags=_words(line, "tags"),
         keywords=_words(line, "keywords"),
         notes=_words(line, "notes"),
-        type=_text(line, "type", "fact"),
-        source=_text(line, "source", "manual"),
-        scope=_text(line, "scope", "all"),
+        type=part(line, "type", str) or "fact",
+        source=part(line, "source", str) or "manual",
+        scope=part(line, "scope", str) or "all",
         importance=importance if isinstance(importance, int | float) else IMPORTANCE,
-        created=_number(line, "created"),
-        updated=_number(line, "updated"),
-        expires=_number(line, "expires"),
+        created=part(line, "created", int),
+        updated=part(line, "updated", int),
+        expires=part(line, "expires", int),
         is_pinned=line.get("pinned") is True,
     )
 
 
-def _text(line: dict[str, Any], name: str, default: str = "") -> str:
-    value = line.get(name, default)
-    return value if isinstance(value, str) else default
-
-
-def _number(line: dict[str, Any], name: str) -> int:
-    value = line.get(name, 0)
-    return value if isinstance(value, int) else 0
-
-
 def _words(line: dict[str, Any], name: str) -> tuple[str, ...]:
-    value = line.get(name)
-    words = value[:_MOST_WORDS] if isinstance(value, list) else ()
+    words = part(line, name, list)[:_MOST_WORDS]
     return tuple(each[:_MOST_WORD] for each in words if isinstance(each, str))
 
 
