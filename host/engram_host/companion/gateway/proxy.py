@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -27,14 +26,14 @@ from engram_host.companion.gateway.streaming import StreamedAnswer, run_while_co
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import GatewayUseTable
+from engram_host.companion.supervisor import TaskSet
 
 if TYPE_CHECKING:  # a companion without a gateway starts without it
     import httpx
 
-_log = logging.getLogger("engram.gateway")
-
 MOST_AT_ONCE = 128  # concurrent calls: bounds the memory and the connections to the service
 MOST_OF_ONE = 8  # concurrent calls of one board
+_ENDING_SECONDS = 10.0
 _MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the tokens count
 
 
@@ -45,14 +44,14 @@ class Gateway:
         self._service = ModelService(settings, key, MOST_AT_ONCE)
         self._limits = Quota(store, settings)
         self._at_work: dict[str, int] = {}
-        self._ending: set[asyncio.Task[None]] = set()
+        self._ending = TaskSet("the count of a call")
 
     def start(self) -> None:
         self._service.start()
 
     async def stop(self) -> None:
         """Close the connections once all calls are counted."""
-        await asyncio.gather(*self._ending, return_exceptions=True)
+        await self._ending.stop(_ENDING_SECONDS)
         await self._service.stop()
 
     async def today(self) -> DayUsage:
@@ -103,16 +102,16 @@ class Gateway:
 
     async def _begin_stream(
         self, request: Request, answer: "httpx.Response", count: TokenCounter
-    ) -> AsyncIterator[bytes]:
+    ) -> AsyncGenerator[bytes]:
         """Wait for the first event, so that an earlier failure gets its own status."""
         events = self._service.events(answer, count)
         first = await run_while_connected(request, _next(events))
         return self._events(first, events)
 
-    async def _events(self, first: bytes, events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _events(self, first: bytes, events: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
         yield first
         try:
-            async with contextlib.aclosing(events):  # pyright: ignore[reportArgumentType]
+            async with contextlib.aclosing(events):
                 async for event in events:
                     yield event
         except ServiceFailed as failed:
@@ -152,15 +151,7 @@ class Gateway:
         """Count a call, even if its client is gone and this task is cancelled."""
         self._metrics.gateway_calls.inc()
         self._metrics.gateway_tokens.inc(count.used)
-        task = asyncio.create_task(call.end(count.used))
-        self._ending.add(task)
-        task.add_done_callback(self._on_call_ended)
-        await asyncio.shield(task)
-
-    def _on_call_ended(self, task: asyncio.Task[None]) -> None:
-        self._ending.discard(task)
-        if not task.cancelled() and (error := task.exception()):
-            _log.error("a call stays counted as estimated, because of a fault of the companion", exc_info=error)
+        await self._ending.complete(call.end(count.used))
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from engram import text
 from engram_host.companion.auth.identity import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.dialects import LimitReached
@@ -49,15 +50,13 @@ class TokenCounter:
             return  # also the [DONE] at the end of a stream
         if not isinstance(answer, dict):
             return
-        self._note_usage(answer.get("usage"))
-        self._answer += sum(estimate_tokens(text) for text in _written(answer))
-        begun = answer.get("message")  # how a stream of Anthropic's begins: with a guess of its answer
-        if isinstance(begun, dict) and isinstance(begun.get("usage"), dict):
-            self._note_usage({**begun["usage"], "output_tokens": None})
+        self._note_usage(text.part(answer, "usage", dict))
+        self._answer += sum(map(estimate_tokens, _written(answer)))
+        # A stream of Anthropic's begins with a guess of its answer.
+        if begun := text.part(text.part(answer, "message", dict), "usage", dict):
+            self._note_usage({**begun, "output_tokens": None})
 
-    def _note_usage(self, usage: Any) -> None:
-        if not isinstance(usage, dict):
-            return
+    def _note_usage(self, usage: dict[str, Any]) -> None:
         asked, answered = _sum(usage, _INPUT), _sum(usage, _OUTPUT)
         total = _count(usage.get("total_tokens"))
         if total is not None:
@@ -84,30 +83,20 @@ def _sum(usage: dict[str, Any], names: tuple[str, ...]) -> int | None:
 
 
 def _written(answer: dict[str, Any]) -> Iterator[str]:
-    choices, blocks = answer.get("choices"), answer.get("content")
-    for choice in choices if isinstance(choices, list) else ():
-        if isinstance(choice, dict):
-            yield from _texts(choice.get("delta", choice.get("message")))
-    for block in (answer.get("delta"), answer.get("content_block"), *(blocks if isinstance(blocks, list) else ())):
-        if isinstance(block, dict):
-            yield from (block[name] for name in _BLOCK_TEXTS if isinstance(block.get(name), str))
-            if block.get("input"):
-                yield json.dumps(block["input"])
+    for choice in text.part(answer, "choices", list):
+        message = text.part(choice, "delta", dict) or text.part(choice, "message", dict)
+        yield from (text.part(message, name, str) for name in _MESSAGE_TEXTS)
+        for call in text.part(message, "tool_calls", list):
+            yield from (text.part(text.part(call, "function", dict), name, str) for name in ("name", "arguments"))
+    blocks = text.part(answer, "content", list)
+    for block in (answer.get("delta"), answer.get("content_block"), *blocks):
+        yield from (text.part(block, name, str) for name in _BLOCK_TEXTS)
+        if called := text.part(block, "input", dict):
+            yield json.dumps(called)
 
 
+_MESSAGE_TEXTS = ("content", "refusal", "reasoning_content")
 _BLOCK_TEXTS = ("text", "thinking", "partial_json", "name")
-
-
-def _texts(message: Any) -> list[str]:
-    if not isinstance(message, dict):
-        return []
-    found = [message.get("content"), message.get("refusal"), message.get("reasoning_content")]
-    calls = message.get("tool_calls")
-    for call in calls if isinstance(calls, list) else ():
-        function = call.get("function") if isinstance(call, dict) else None
-        if isinstance(function, dict):
-            found += [function.get("name"), function.get("arguments")]
-    return [each for each in found if isinstance(each, str) and each]
 
 
 # --- daily limits

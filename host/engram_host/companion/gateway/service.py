@@ -7,7 +7,7 @@ import contextlib
 import json
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -92,7 +92,7 @@ class ModelService:
         count.read(body)
         return value
 
-    async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncIterator[bytes]:
+    async def events(self, answer: "httpx.Response", count: TokenCounter) -> AsyncGenerator[bytes]:
         """Yield a stream's events; ServiceFailed if it breaks or is empty."""
         is_empty = True
         async with contextlib.aclosing(self._parsed(answer, count)) as events:

@@ -4,13 +4,13 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from engram_host.companion.gateway.dialects import ClientGone, ServiceFailed
@@ -105,37 +105,25 @@ async def _wait_for_disconnect(receive: Callable[[], Awaitable[Any]]) -> None:
         pass
 
 
-class StreamedAnswer(Response):
+class StreamedAnswer(StreamingResponse):
     """A stream of events; `held` is released at its end, even after an error."""
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AsyncIterator[bytes], held: AsyncExitStack):
-        super().__init__(headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
-        del self.headers["content-length"]
-        self._events = events
+    def __init__(self, events: AsyncGenerator[bytes], held: AsyncExitStack):
+        super().__init__(_bounded(events), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         self._held = held
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async with self._held:
-            sending = asyncio.create_task(self._send(send))
-            leaving = asyncio.create_task(_wait_for_disconnect(receive))
-            try:
-                await asyncio.wait([sending, leaving], return_when=asyncio.FIRST_COMPLETED)
-                if sending.done():
-                    sending.result()
-            finally:
-                sending.cancel()
-                leaving.cancel()
-                await asyncio.gather(sending, leaving, return_exceptions=True)
+            await super().__call__(scope, receive, send)
 
-    async def _send(self, send: Send) -> None:
-        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        left = MOST_STREAM
-        async with contextlib.aclosing(self._events) as events:  # pyright: ignore[reportArgumentType]
-            async for piece in events:
-                left -= len(piece)
-                if left < 0:
-                    break
-                await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+async def _bounded(events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    left = MOST_STREAM
+    async with contextlib.aclosing(events):
+        async for piece in events:
+            left -= len(piece)
+            if left < 0:
+                return
+            yield piece
