@@ -1,20 +1,20 @@
 """Checks of a companion: ports, database, boards, and what a start checks."""
 
-import contextlib
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from engram_host.companion.auth.exposure import check_exposure, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.diagnosis import REFUSED, Finding, watch, well, wrong
+from engram_host.companion.diagnosis import Finding, watch, well, wrong
 from engram_host.companion.diagnosis import checks as setup
-from engram_host.companion.errors import IF_DAMAGED, CompanionError, SettingError
+from engram_host.companion.errors import IF_DAMAGED, CompanionError, StoreUnavailable
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.lockfile import bind_socket
+from engram_host.companion.recovery import opened_file
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
@@ -25,7 +25,8 @@ SILENT_SECONDS = 24 * 3600
 
 MOST_TOLD = 20
 
-_CONNECT_SECONDS = 5.0
+_APPLIED = "SELECT number, checksum FROM migrations"
+_CONNECT_SECONDS = 5
 _CHECK_SECONDS = 10.0
 """Time limit of the check of pages; `engram backup` checks all of them."""
 
@@ -52,22 +53,20 @@ def database(settings: Settings) -> Iterator[Finding]:
     """Check that the database is there, whole, and of a known schema; changes nothing."""
     try:
         path = database_file(settings)
-        if path and path.exists():
+        if path is None:
+            yield _of_schema("PostgreSQL", _rows_of_postgres(settings.store.url, _APPLIED))
+        elif path.exists():
             yield from _sqlite(path)
         else:
-            if path:
-                yield well("database", f"{path} will be created at the first start")
-            else:
-                yield from _postgres(settings.store.url)
+            yield well("database", f"{path} will be created at the first start")
     except CompanionError as problem:
         yield wrong("database", "cannot be used", str(problem))
 
 
 def _sqlite(path: Path) -> Iterator[Finding]:
     try:
-        uri = f"{path.absolute().as_uri()}?mode=ro"
-        with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_CONNECT_SECONDS)) as opened:
-            applied = opened.execute("SELECT number, checksum FROM migrations").fetchall()
+        with opened_file(path, "ro") as opened:
+            applied = opened.execute(_APPLIED).fetchall()
             verdict = _verdict(opened)
             damaged = _damaged_lines(opened)
     except sqlite3.Error as error:
@@ -100,22 +99,6 @@ def _verdict(opened: sqlite3.Connection) -> str:
 
 def _damaged_lines(opened: sqlite3.Connection) -> list[DamagedLines]:
     return [DamagedLines(*row) for row in opened.execute(COUNTS).fetchall()]
-
-
-def _postgres(url: str) -> Iterator[Finding]:
-    import psycopg
-
-    try:
-        with psycopg.connect(url, connect_timeout=int(_CONNECT_SECONDS)) as connection:
-            there = connection.execute("SELECT to_regclass('migrations')").fetchall()[0][0]
-            applied: list[Any] = (
-                connection.execute("SELECT number, checksum FROM migrations").fetchall() if there else []
-            )
-    except psycopg.Error as error:
-        first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        yield wrong("database", f"PostgreSQL: {first}", "check that it runs, and check store.url.")
-        return
-    yield _of_schema("PostgreSQL", applied)
 
 
 def _of_schema(name: str, applied: list[Any]) -> Finding:
@@ -183,21 +166,9 @@ def _boards(heard: dict[str, int]) -> Iterator[Finding]:
 # --- what `engram serve` refuses
 
 
-_DATABASE_SECONDS = 5
-
-
 def starting(settings: Settings) -> Iterator[Finding]:
-    checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
-        "tokens": _tokens,
-        "tls": setup.tls,
-        "gateway": setup.gateway,
-        "folders": _folders,
-    }
-    for name, check in checks.items():
-        try:
-            yield from check(settings)
-        except SettingError as problem:
-            yield wrong(name, REFUSED, str(problem))
+    checks = {"tokens": _tokens, "tls": setup.tls, "gateway": setup.gateway, "folders": _folders}
+    yield from setup.run_checks(settings, checks)
 
 
 def _tokens(settings: Settings) -> Iterator[Finding]:
@@ -228,21 +199,22 @@ def _rows(settings: Settings, sql: str) -> list[Any] | None:
 def _rows_of_sqlite(path: Path, sql: str) -> list[Any]:
     if not path.exists():
         return []
-    uri = f"{path.absolute().as_uri()}?mode=ro"
-    with contextlib.closing(sqlite3.connect(uri, uri=True, timeout=_DATABASE_SECONDS)) as opened:
+    with opened_file(path, "ro") as opened:
         return opened.execute(sql).fetchall()
 
 
-def _rows_of_postgres(url: str, sql: str) -> list[Any] | None:
+def _rows_of_postgres(url: str, sql: str) -> list[Any]:
+    """Return rows, [] before the first start. Raise StoreUnavailable."""
     import psycopg
 
     try:
-        with psycopg.connect(url, connect_timeout=_DATABASE_SECONDS) as connection:
+        with psycopg.connect(url, connect_timeout=_CONNECT_SECONDS) as connection:
             return connection.execute(sql).fetchall()  # pyright: ignore[reportCallIssue, reportArgumentType]
     except psycopg.errors.UndefinedTable:
         return []
-    except psycopg.Error:
-        return None
+    except psycopg.Error as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise StoreUnavailable(f"PostgreSQL: {first}: check that it runs, and check store.url.") from None
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

@@ -3,7 +3,7 @@
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
@@ -17,7 +17,7 @@ from engram_host.companion.gateway.api_key import NAME, find_api_key
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.settings import Settings, secrets_in_file
 from engram_host.companion.settings_reader import FILE
-from engram_host.wording import format_time
+from engram_host.wording import format_day
 
 RENEW_SECONDS = 30 * 24 * 3600
 
@@ -64,7 +64,7 @@ def tls(settings: Settings) -> Iterator[Finding]:
 
     end = certificate_end(settings.home / Path(settings.http.certificate).expanduser())
     left = end - time.time()
-    detail = CHECKS.say("tls_ended" if left < 0 else "tls", day=format_time(end)[:10])
+    detail = CHECKS.say("tls_ended" if left < 0 else "tls", day=format_day(end))
     if left < 0:
         yield wrong("tls", detail, CHECKS.say("renew"))
     elif left < RENEW_SECONDS:
@@ -99,20 +99,16 @@ def alerts(settings: Settings) -> Iterator[Finding]:
 
 def check_companion(settings: Settings) -> list[Finding]:
     """Check disk, clock, secrets, certificates, gateway and alerts; blocks for some ms."""
-    found = [disk(settings.home), clock(settings.home)]
-    checks: dict[str, Callable[[Settings], Iterator[Finding]]] = {
-        "files": files,
-        "tls": tls,
-        "gateway": gateway,
-        "alerts": alerts,
-    }
+    checks = {"files": files, "tls": tls, "gateway": gateway, "alerts": alerts}
+    return [disk(settings.home), clock(settings.home), *run_checks(settings, checks)]
+
+
+def run_checks(settings: Settings, checks: Mapping[str, Callable[[Settings], Iterator[Finding]]]) -> Iterator[Finding]:
     for name, check in checks.items():
         try:
-            found += check(settings)
+            yield from check(settings)
         except SettingError as problem:
-            found.append(wrong(name, REFUSED, str(problem)))
+            yield wrong(name, REFUSED, str(problem))
         except OSError as error:  # such as a file that vanishes meanwhile
-            found.append(
-                wrong(name, CHECKS.say("unreadable"), CHECKS.say("look_again", problem=str(error.strerror or error)))
-            )
-    return found
+            advice = CHECKS.say("look_again", problem=str(error.strerror or error))
+            yield wrong(name, CHECKS.say("unreadable"), advice)

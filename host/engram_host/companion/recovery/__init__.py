@@ -51,14 +51,6 @@ class BadBackup(CompanionError):
     """The file is no backup of a companion that this version can restore."""
 
 
-class NotReplaced(CompanionError):
-    """A backup is not good enough to replace an earlier one."""
-
-
-class NotOverwritten(CompanionError):
-    """A backup would replace a file that has to stay."""
-
-
 def daily_backup(home: Path) -> Path:
     return home / DAILY_FOLDER / "companion.db"
 
@@ -75,17 +67,17 @@ def save_backup(
     keep: int = 1,
     report: ReportProgress = _report_nothing,
 ) -> int:
-    """Copy a database atomically and return its damaged lines; raises NotReplaced or StoreDamaged."""
+    """Copy a database atomically and return its damaged lines; raises CompanionError."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
     for file in kept_files(out, keep):
         if any(_is_same(file, path.with_name(path.name + ending)) for ending in ("", *BESIDE)):
-            raise NotOverwritten(
+            raise CompanionError(
                 f"{file} is the database itself, or a file beside it: name another file for the backup."
             )
     with _replacing(out, ".part", lambda: _make_room(kept_files(out, keep))) as draft:
         try:
-            with _opened(path, "ro") as source, _opened(draft, "rw") as target:
+            with opened_file(path, "ro") as source, opened_file(draft, "rw") as target:
                 source.backup(target, pages=PAGES_AT_ONCE, progress=lambda _, left, total: report(total - left, total))
                 target.execute("PRAGMA journal_mode = DELETE")
                 verdict = target.execute("PRAGMA integrity_check(1)").fetchall()[0][0]
@@ -99,7 +91,7 @@ def save_backup(
         for file in kept_files(out, keep):
             whole = _whole_in(file, damaged) if damaged and file.exists() else 0
             if whole:
-                raise NotReplaced(
+                raise CompanionError(
                     f"{path} has damaged lines ({len(damaged)}), and the earlier backup {file} "
                     f"has {whole} of these whole: it stays. To mend them, {_IF_LINES}"
                 )
@@ -114,7 +106,7 @@ def _damaged_lines(database: sqlite3.Connection) -> list[LineKey]:
 def _whole_in(file: Path, lines: Iterable[LineKey]) -> int:
     sql = "SELECT crc, line FROM lines WHERE device = ? AND log = ? AND epoch = ? AND seq = ? AND line IS NOT NULL"
     count = 0
-    with _opened(file, "ro") as earlier:
+    with opened_file(file, "ro") as earlier:
         for key in lines:
             try:
                 found = earlier.execute(sql, key).fetchall()
@@ -134,7 +126,7 @@ def check_backup(path: Path) -> None:
     """Raise BadBackup unless a file is an intact database of this version or an older one."""
     steps = {step.number: step.checksum for step in bundled_migrations()}
     try:
-        with _opened(path, "ro") as database:
+        with opened_file(path, "ro") as database:
             ((verdict,),) = database.execute("PRAGMA quick_check(1)").fetchall()
             applied = database.execute("SELECT number, checksum FROM migrations ORDER BY number").fetchall()
     except sqlite3.Error as error:
@@ -222,13 +214,13 @@ def _remove_beside(path: Path) -> None:
 
 def _empty_log(path: Path) -> None:
     """Move the log beside a database into its file; a damaged log is dropped."""
-    with contextlib.suppress(sqlite3.Error), _opened(path, "rw") as database:
+    with contextlib.suppress(sqlite3.Error), opened_file(path, "rw") as database:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database.execute("PRAGMA journal_mode = DELETE")
 
 
 @contextlib.contextmanager
-def _opened(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
+def opened_file(path: Path, mode: str) -> Iterator[sqlite3.Connection]:
     uri = f"{path.absolute().as_uri()}?mode={mode}"
     try:
         with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)) as database:
