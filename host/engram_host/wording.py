@@ -26,6 +26,10 @@ def format_time(seconds: Any) -> str:
         return ""
 
 
+def format_day(seconds: Any) -> str:
+    return format_time(seconds)[:10]
+
+
 def format_size(count: float | None) -> str:
     if count is None:
         return ""

@@ -11,6 +11,7 @@ from engram_host.boards.backup import SECRETS, SETTINGS
 from engram_host.boards.progress import Progress
 from engram_host.boards.session import open_session
 from engram_host.time_zones import computer_zone
+from engram_host.wording import listed
 
 _ANTHROPIC = "api.anthropic.com"
 _UTC = "+00:00"
@@ -63,9 +64,7 @@ def setup(named_port: str, progress: Progress) -> None:
             if json.loads(content) != old:
                 progress.step("Writing")
                 session.replace(name, content)
-    *others, last = answers.changed
-    changed_words = f"{', '.join(others)} and {last}" if others else last
-    progress.say(f"The board now has {changed_words}, and restarts.")
+    progress.say(f"The board now has {listed(answers.changed)}, and restarts.")
 
 
 def _asked() -> SetupAnswers:

@@ -10,7 +10,6 @@ import os
 import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,14 +74,6 @@ def checked_name(name: str, what: str = "board name") -> str:
     return name
 
 
-def format_day(seconds: object) -> str:
-    return datetime.fromtimestamp(float(str(seconds)), UTC).strftime("%Y-%m-%d")
-
-
-def format_minute(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
 app = typer.Typer(help="Manage the tokens of people and programs that use the companion.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="the token's name: lowercase letters, digits and -, at most 32 characters")]
@@ -143,7 +134,7 @@ def list_tokens(context: Context) -> None:
         rows = [(each.name, each.is_read_only, each.made, each.ends or None) for each in found]
         output.print_json([dict(zip(("name", "read_only", "made", "ends"), row, strict=True)) for row in rows])
         return
-    rows = [(each.name, f"made {format_day(each.made)}", _status(each)) for each in found]
+    rows = [(each.name, f"made {output.format_day(each.made)}", _status(each)) for each in found]
     output.print_table(
         ("name", "made", ""), rows, empty="there is no named token yet; `engram token add NAME` makes one."
     )
@@ -153,7 +144,7 @@ def _status(token: OperatorToken) -> str:
     what = "read-only" if token.is_read_only else "may do everything"
     if not token.ends:
         return f"{what}, without end"
-    return f"{what}, {'ended' if token.ends <= time.time() else 'ends'} {format_day(token.ends)}"
+    return f"{what}, {'ended' if token.ends <= time.time() else 'ends'} {output.format_day(token.ends)}"
 
 
 FOLDER = "tls"
@@ -194,7 +185,7 @@ def tls(context: Context, names: Names = None) -> None:
 
 
 def _show(files: "TlsFiles", issued: "Issued", settings: "Settings") -> None:
-    output.print_line(f"A certificate for {', '.join(issued.names)}, until {output.format_time(issued.ends)[:10]}.")
+    output.print_line(f"A certificate for {', '.join(issued.names)}, until {output.format_day(issued.ends)}.")
     if not issued.is_new_authority:
         output.print_line("Restart the companion to use it. Boards that trust the authority need nothing new.")
         return

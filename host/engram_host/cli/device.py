@@ -6,14 +6,13 @@ These commands change the shared database directly; a running companion sees a c
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from engram_host.cli import output
 from engram_host.cli.access import (
     checked_name,
-    format_day,
-    format_minute,
     note_command,
     opened_store,
     read_duration,
@@ -75,7 +74,7 @@ def rotate(
         token = tokens.new_token()
         if not store.tokens.replace_token(tokens.stored_token(checked_name(name), token), ends):
             raise NotFound(f"{name} has no token; `engram device add {name}` creates one.")
-        until = f"until {format_minute(ends)}" if ends else "no longer"
+        until = f"until {output.format_time(ends)}" if ends else "no longer"
         note_command(store.audit, f"device rotate {name}, the old token is valid {until}")
         _show(context, name, token, settings)
     if ends and not context.json:
@@ -93,7 +92,7 @@ def remove(context: Context, name: Name) -> None:
         if not store.tokens.remove_token(checked_name(name)):
             raise NotFound(f"{name} has no token.")
         note_command(store.audit, f"device remove {name}")
-    typer.echo(json.dumps({"device": name, "removed": True}) if context.json else f"{name} has no token now.")
+    output.print_either({"device": name, "removed": True}, f"{name} has no token now.", is_json=context.json)
 
 
 @app.command("list")
@@ -117,16 +116,10 @@ def list_devices(context: Context) -> None:
         for name in sorted({*heard, *made})
     ]
     if context.json:
-        typer.echo(json.dumps(found))
+        output.print_json(found)
         return
-    for each in found or [None]:
-        if each is None:
-            typer.echo("no board has a token yet; `engram device add NAME` creates one.")
-        else:
-            status = f"token made {format_day(each['token_made'])}" if each["token_made"] else "no token"
-            heard_on = f"heard {format_day(each['heard'])}" if each["heard"] else ""
-            grace = f"  old token until {format_minute(each['former_ends'])}" if each["former_ends"] else ""
-            typer.echo(f"{each['device']:32}  {status:22}  {heard_on:16}{grace}".rstrip())
+    empty = "no board has a token yet; `engram device add NAME` creates one."
+    output.print_table(("device", "token", "heard", ""), [_row(each) for each in found], empty)
 
 
 @app.command("mosquitto")
@@ -183,6 +176,16 @@ def write_mosquitto(
         typer.echo(f'password = "{login.password}"')
     for who, program in programs.items():
         typer.echo(f"\n{who}: user {program.name}, password {program.password}")
+
+
+def _row(each: dict[str, Any]) -> tuple[str, ...]:
+    made, heard, former = each["token_made"], each["heard"], each["former_ends"]
+    return (
+        each["device"],
+        f"token made {output.format_day(made)}" if made else "no token",
+        f"heard {output.format_day(heard)}" if heard else "",
+        f"old token until {output.format_time(former)}" if former else "",
+    )
 
 
 def _show(context: Context, name: str, token: str, settings: "Settings") -> None:

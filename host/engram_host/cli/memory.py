@@ -80,7 +80,7 @@ def _hit_row(hit: dict[str, Any], query: str) -> tuple[str, ...]:
     from engram_host.companion.folders.chunks import found_line
 
     where = hit.get("citation") or hit["id"]
-    day, score = output.format_time(hit["at"])[:10], f"{hit['score']:.2f}"
+    day, score = output.format_day(hit["at"]), f"{hit['score']:.2f}"
     text = found_line(hit["text"], query, _MOST_SIGNS) or _cut_text(hit["text"])
     return hit["device"], where, day, score, hit["who"], text
 
@@ -156,7 +156,7 @@ def _memory_row(entry: dict[str, Any]) -> tuple[str, ...]:
     state = entry["state"] + (", pinned" if line.get("pinned") else "")
     return (
         entry["id"],
-        output.format_time(line.get("created"))[:10],
+        output.format_day(line.get("created")),
         state,
         ", ".join(line.get("tags", ())),
         _cut_text(line["content"]),

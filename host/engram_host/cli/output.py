@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from engram import text as board_text
+from engram_host.wording import format_day as format_day
 from engram_host.wording import format_size as format_size
 from engram_host.wording import format_time as format_time
 

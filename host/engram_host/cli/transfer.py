@@ -19,6 +19,7 @@ from engram_host.cli import output
 from engram_host.cli.chat import BoardTalk, LinkConsole
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, URL, Context, takes
+from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.lockfile import running_addresses
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.markdown import write_page
@@ -99,11 +100,7 @@ class FileImport(ImportReport):
 
     def end(self, source: MemoryFile) -> None:
         super().end(source)
-        draft = self._out.with_name(self._out.name + ".part")
-        draft.unlink(missing_ok=True)
-        draft.touch(mode=0o600)  # private: other users of this computer must not read it
-        draft.write_text("".join(line + "\n" for line in self._lines), encoding="utf-8")
-        draft.replace(self._out)
+        write_private(self._out, "".join(line + "\n" for line in self._lines).encode())
 
 
 # --- commands
@@ -206,28 +203,20 @@ def _current(lines: Iterator[str]) -> Iterator[Fields]:
 
 def _write(lines: Iterator[str], out: Path | None) -> int:
     """Write lines and return their number."""
-    draft = out.with_name(out.name + ".part") if out else None
-    progress = Progress()
-    count = total = 0
-    with contextlib.ExitStack() as stack:
-        if draft:
-            draft.unlink(missing_ok=True)
-            draft.touch(mode=0o600)  # private: other users of this computer must not read it
-            stack.callback(draft.unlink, missing_ok=True)
-            target = stack.enter_context(draft.open("w", encoding="utf-8"))
-        else:
-            target = sys.stdout
+    if out is None:
+        count = 0
         for line in lines:
-            target.write(line + "\n")
+            sys.stdout.write(line + "\n")
             count += 1
-            if draft:
-                total = total or _memories(line)
-                progress.step("Writing memories", min(count, total), total)
-        target.flush()
-        if draft and out:
-            draft.replace(out)
-            progress.say(f"lines written: {count}")
-    return count
+        return count
+    progress, written, total = Progress(), list[str](), 0
+    for line in lines:
+        written.append(line + "\n")
+        total = total or _memories(line)
+        progress.step("Writing memories", min(len(written), total), total)
+    write_private(out, "".join(written).encode())
+    progress.say(f"lines written: {len(written)}")
+    return len(written)
 
 
 def _memories(head: str) -> int:

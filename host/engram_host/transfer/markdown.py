@@ -12,7 +12,7 @@ from datetime import date, datetime, time
 from engram.memory.records import fields as record_fields
 from engram.text import cut
 from engram_host.transfer.formats import DEFAULT_TAG, Fields, Unknown, put_labels
-from engram_host.wording import format_time
+from engram_host.wording import format_day
 
 _ABOVE_CHARS = 400
 """Longest prefix from parent items; leaves most of a memory to its own text."""
@@ -202,7 +202,7 @@ def write_page(memories: Iterable[Fields]) -> Iterator[str]:
     """Yield lines for MarkdownPage: a heading for each day on this computer, an item for each memory."""
     day = ""
     for memory in sorted(memories, key=lambda fields: fields.get("created", 0)):
-        created = format_time(memory.get("created"))[:10]
+        created = format_day(memory.get("created"))
         if created != day:
             yield from ("", f"## {created}", "") if day else (f"## {created}", "")
             day = created

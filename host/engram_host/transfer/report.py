@@ -52,20 +52,6 @@ class ImportReport:
         self.problems: list[str] = []
         self.notes: list[str] = []
 
-    @classmethod
-    def parse(cls, saved: str) -> "ImportReport":
-        report = cls()
-        if saved:
-            kept: dict[str, Any] = json.loads(saved)
-            report.counts, report.problems, report._untold = kept["counts"], kept["problems"], kept["untold"]
-            report._unknown = dict.fromkeys(kept["unknown"])
-        return report
-
-    @property
-    def saved(self) -> str:
-        fields = {"counts": self.counts, "problems": self.problems, "untold": self._untold, "unknown": [*self._unknown]}
-        return json.dumps(fields)
-
     @property
     def summary(self) -> str:
         return ", ".join(f"{self.counts[word]} {word}" for word in _ORDER if word in self.counts)
