@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -110,7 +110,7 @@ class StreamedAnswer(StreamingResponse):
 
     media_type = "text/event-stream"
 
-    def __init__(self, events: AsyncGenerator[bytes], held: AsyncExitStack):
+    def __init__(self, events: AsyncIterator[bytes], held: AsyncExitStack):
         super().__init__(_bounded(events), headers={"Cache-Control": "no-cache", "X-Accel-Buffering": "no"})
         self._held = held
 
@@ -119,9 +119,9 @@ class StreamedAnswer(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-async def _bounded(events: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+async def _bounded(events: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     left = MOST_STREAM
-    async with contextlib.aclosing(events):
+    async with contextlib.aclosing(events):  # pyright: ignore[reportArgumentType]
         async for piece in events:
             left -= len(piece)
             if left < 0:
