@@ -207,7 +207,9 @@ class Board:
         )
         self.commands = Commands(self, _load_handlers)
         self.inbox = Inbox(self.folder + "/memory", self.commands, self.agent, self.journal, self.clock)
-        self.timers.runner = TimerRunner(self.timers, self.inbox, self.journal, self._ask_agent, self._call_tool)
+        self.timers.runner = TimerRunner(
+            self.timers, self.inbox.deliveries, self.journal, agent=self.agent, toolbox=self.toolbox
+        )
 
     def _add_tools(self) -> None:
         self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE)
@@ -248,14 +250,6 @@ class Board:
         self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
         quiet_ms = 1000 * config.get("extract.pause_seconds")
         self.jobs = Jobs((extraction, self.distillation), quiet_ms, self.turn_queue.is_busy)
-
-    async def _ask_agent(self, caller, content: str, mid: str, head: str) -> tuple:
-        from engram.timers.turn import run_turn  # with the first timer that asks
-
-        return await run_turn(self, caller, content, mid, head)
-
-    async def _call_tool(self, name: str, arguments: str, caller) -> tuple:
-        return await self.toolbox.call(name, text.loads(arguments), caller)  # type: ignore
 
     # --- links and people
 

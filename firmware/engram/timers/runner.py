@@ -7,7 +7,8 @@ The journal keeps an id once. So where the power fails between the two, the mome
 Nobody knows of what the power cut whether it was carried out: it is not repeated, and the person reads that.
 """
 
-from engram import diag
+from engram import diag, text
+from engram.agent.agent import Origin, Sink
 from engram.clock import duration
 from engram.compat import const
 from engram.errors import EngramError
@@ -20,18 +21,51 @@ _LATE_CALL_S = const(600)  # after which a tool is not called any more: a pump t
 _PIECE = const(200)  # characters of what a tool answers
 
 _BROKEN_OFF = const("%s was broken off: look whether it was carried out")
+_NO_ANSWER = const("could not answer: %s; %s")
 _LATE_CALL = const("%s was due %s, %s ago, and was not carried out")
 
 
-class TimerRunner:
-    """A runner of due Timers; ask() gives (reply seq or 0, problem), call() gives (success, answer)."""
+class _Notices(Sink):
+    """A timer turn's notices, delivered with its reply."""
 
-    def __init__(self, timers, inbox, journal, ask, call):
+    may_exceed_queue = True
+
+    def __init__(self):
+        self.lines = ""
+
+    async def notice(self, line: str) -> None:
+        self.lines += "· " + line + "\n"
+
+
+class _TimerOrigin(Origin):
+    """The origin of a timer's turn, whose reply is saved once by `mid`."""
+
+    def __init__(self, mid: str, head: str, deliveries):
+        super().__init__()
+        self.is_said = False
+        self.notices = _Notices()
+        self.reply = 0
+        self._id = mid
+        self._head = head
+        self._deliveries = deliveries
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        return journal.add(caller, "user", caller.principal, content, command=True, mid=self._id + ":turn")
+
+    def keep_reply(self, journal, caller, content: str, *, cut: bool, command: bool, answers: int) -> None:
+        content = self.notices.lines + self._head + content
+        self.reply = self._deliveries.keep(caller, content, cut, answers, self._id)
+
+
+class TimerRunner:
+    """A runner of due Timers, by an `agent` and a `toolbox`."""
+
+    def __init__(self, timers, deliveries, journal, *, agent, toolbox):
         self._timers = timers
-        self._inbox = inbox
+        self._deliveries = deliveries
         self._journal = journal
-        self._ask_agent = ask
-        self._call_tool = call
+        self._agent = agent
+        self.toolbox = toolbox
         self._task = None  # what calls a tool or asks the agent: that may take minutes
         self._busy = ""  # the id of that timer
 
@@ -52,7 +86,7 @@ class TimerRunner:
         if row is None or ref == self._busy:
             return True
         caller = caller_of(row)
-        may_push = self._inbox.deliveries.may_push(caller)
+        may_push = self._deliveries.may_push(caller)
         if may_push is None:
             return False
         due = row.get("calling") or schedule.newest(row, self._timers.clock, now)
@@ -87,7 +121,7 @@ class TimerRunner:
     def _say(self, row: dict, caller, due: int, now: int, content: str) -> None:
         if now - due > _LATE_S and row["kind"] == "say":
             content += ", was due %s, %s ago" % self._age(due, now)
-        self._inbox.deliveries.push(caller, "%s (%s)" % (content, row["id"]), _mid(row, due))
+        self._deliveries.push(caller, "%s (%s)" % (content, row["id"]), _mid(row, due))
         self._advance(row, due, now)
 
     def _age(self, due: int, now: int) -> tuple:
@@ -121,14 +155,20 @@ class TimerRunner:
 
     async def _call(self, row: dict, caller, _due: int, _now: int) -> str:
         name, _, arguments = row["what"].partition(" ")
-        is_ok, answer = await self._call_tool(name, arguments, caller)
+        is_ok, answer = await self.toolbox.call(name, text.loads(arguments), caller)  # type: ignore
         return "" if is_ok else "%s failed: %s" % (row["what"], answer[:_PIECE])
 
     async def _ask(self, row: dict, caller, due: int, now: int) -> str:
         """Ask the agent on behalf of the timer's owner; return the problem without a reply."""
         late = "(was due %s, %s ago) " % self._age(due, now) if now - due > _LATE_S else ""
-        reply, problem = await self._ask_agent(caller, row["what"], _mid(row, due), late)
-        return "" if reply else "could not answer: %s; %s" % (row["what"], problem)
+        if self._agent.model is None:
+            return _NO_ANSWER % (row["what"], "no model is set up")
+        origin = _TimerOrigin(_mid(row, due), late, self._deliveries)
+        outcome = await self._agent.turn(caller, row["what"], origin.notices, origin)
+        if not origin.reply:
+            return _NO_ANSWER % (row["what"], outcome.problem)
+        self._deliveries.send(origin.reply, caller)
+        return ""
 
 
 def _mid(row: dict, due: int) -> str:

@@ -44,7 +44,7 @@ class Timed:
     def _serve(self):
         board = self.board
         board.serve(self.model, **self.settings)
-        board.toolbox = self.toolbox or board.toolbox
+        board.toolbox = board.timers.runner.toolbox = self.toolbox or board.toolbox
         self.network = Network(board.inbox)
         self.timers = board.timers
 

@@ -147,7 +147,7 @@ class Year:
         board = self.board
         board.clock.zone, board.clock.zone_minutes = Zone(ZONE), 60
         board.serve(self.model)
-        board.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
+        board.timers.runner.toolbox = self.toolbox  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
         self.network = Network(board.inbox)
         self.timers = board.timers
 

@@ -143,7 +143,7 @@ def main(path, cut):
     clock = [START + STEP * len(world.of("step"))]
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: clock[0]), model=Model(world))
     board = app.board
-    board.toolbox = Toolbox(world)  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
+    board.timers.runner.toolbox = Toolbox(world)  # pyright: ignore[reportAttributeAccessIssue]  # it stands in for one
     tell("opened", device.changes)
     timers, left = asyncio.run(live(board, world, clock))
     tell("left", left)
