@@ -30,21 +30,12 @@ _CHECK_SIZE = const(19)  # all three
 
 def encode(fields) -> bytes:
     """Return the line of (key, value) pairs; None values are left out."""
-    data = dumps_fields(_present(fields)).encode()[:-1]  # a check follows before the closing brace
+    present = ((key, value) for key, value in fields if value is not None)
+    data = dumps_fields(present).encode()[:-1]  # a check follows before the closing brace
     size = len(data) + _CHECK_SIZE
     if size > MAX_LINE:
         raise ArgumentError("fields", "make a line of %d bytes, %d fit; store less text" % (size, MAX_LINE))
-    if size == _CHECK_SIZE + 1:
-        raise ArgumentError("fields", "are empty; a line needs one at least")
     return data + b"".join((_HEAD, _digits(data), _TAIL))
-
-
-def _present(fields):
-    for key, value in fields:
-        if key == "crc":
-            raise ArgumentError("fields", "hold a crc, which encode() adds itself; leave it out")
-        if value is not None:
-            yield key, value
 
 
 def _digits(data) -> bytes:

@@ -99,7 +99,8 @@ def companion_of(app: App) -> Any:
 
 def is_copied(app: App) -> bool:
     """Whether the companion has acknowledged all that a board has."""
-    return companion_of(app).short().startswith("connected") and "to send" not in companion_of(app).short()
+    line = next(companion_of(app).status_lines())
+    return line.startswith("connected") and "to send" not in line
 
 
 async def send(boards: list[App]) -> float:
@@ -113,7 +114,7 @@ async def send(boards: list[App]) -> float:
     took = time.perf_counter() - began
     await end(tasks)
     if left:
-        reason = companion_of(left[0]).short()
+        reason = next(companion_of(left[0]).status_lines())
         print(f"{len(left)} boards did not send all in {SECONDS:.0f} s, the first is {reason}", file=sys.stderr)
     return took
 

@@ -22,7 +22,7 @@ _LOOK_MS = const(50)
 _HOUR = const(3600)
 
 # Commands that read; and those that do so without an argument, or with "list".
-_READS = ("help", "memory", "recall", "export", "stats", "companion")
+_READS = ("help", "memory", "recall", "export", "stats")
 _READS_ALONE = ("session", "timers", "mode", "workspace", "people")
 
 _NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")

@@ -173,32 +173,17 @@ class Companion:
 
     # --- status
 
-    def short(self) -> str:
-        if self.is_connected:
-            missing = sum(self._missing(name, raw) for name, raw in self.logs)
-            return "connected as %s%s" % (self.device, ", lines to send: %d" % missing if missing else "")
-        return "not connected: " + (self._problem or "not tried yet")
-
     def status_lines(self):
         way = "%s as %s" % (self.url, self.device)
         if self.is_connected:
-            yield "connected to " + way
+            missing = sum(self._missing(name, raw) for name, raw in self.logs)
+            yield "connected to %s%s" % (way, ", lines to send: %d" % missing if missing else "")
         else:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
-        # Acknowledgements are saved rarely: before the first link, the companion may have more than the board knows.
-        least = "at least " if self.is_connected is None else ""
-        doubt = "" if self.is_connected else " at the last contact"
-        for name, raw in self.logs:
-            last = raw.store.next_seq - 1
-            have = last - self._missing(name, raw)
-            yield "  %-9s acknowledged up to %s%d of %d%s" % (name, least, have, last, doubt)
-        if self.archive:
-            if self.archive.status():
-                yield "  archive   %s with the companion%s" % (self.archive.status(), self.unreachable())
-            if self.archive.why:
-                yield "  archive   " + self.archive.why
+        if self.archive and self.archive.why:
+            yield self.archive.why
         if self._sync.message:
-            yield "  it said: " + self._sync.message
+            yield "it said: " + self._sync.message
 
     def unreachable(self) -> str:
         """Return a remark on an archive that is unreachable or incomplete."""

@@ -26,8 +26,6 @@ _NOT_OWNER = (
     "the board does not let its companion speak for the owner: type `/setting companion.chat owner` on its console."
 )
 _CANCELLED = "the answer was cancelled."
-_CUT = const("the answer broke off here.")
-_LATE = const("the answer is from %s ago.")
 
 
 class Conversation:
@@ -111,11 +109,7 @@ class Conversation:
 
     async def on_saved_reply(self, reply) -> None:
         """Replace the companion's part of the reply by a saved one."""
-        await self.text(reply.text)
-        if reply.age:
-            await self.notice(_LATE % reply.age)
-        if reply.is_cut:
-            await self.notice(_CUT)
+        await self.text(reply.with_age())
 
     async def end(self, outcome) -> bool:
         """End the answer; True if the companion has all of it."""

@@ -7,13 +7,12 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see request.py)
 import asyncio
 
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
-from engram.errors import BadAnswer, ConfigError, ModelError, ModelUnavailable, NetError, Refused
+from engram.errors import BadAnswer, ModelError, ModelUnavailable, NetError, Refused
 from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request
 from engram.net.backoff import Backoff
 from engram.net.response import describe_status, error_text, is_busy
 from engram.net.sse import Events
-from engram.text.utf8 import is_printable_ascii
 
 _EVENT_BYTES = const(131_072)  # of one event, or of an answer that does not stream: bounds the heap, thoughts included
 _REFUSAL_BYTES = const(131_072)  # of a refusal: some repeat the whole request
@@ -44,8 +43,6 @@ class Model:
     rounds = 10
 
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
-        if not is_printable_ascii(key) or " " in key:
-            raise ConfigError("llm.key", "has characters that no key has; paste it again")
         self.name = name
         self.client = client
         self.adapter = adapter

@@ -25,7 +25,6 @@ _PING_MS = const(25_000)  # without anything being sent, after which the broker 
 _KEEP_ALIVE = const(60)  # seconds; the broker drops the link after half as many more
 _BUFFER = const(256)
 _MOST_PACKET = const(65_536)  # bytes of one that comes: bounds the heap
-_MOST_REST = const(268_435_455)  # what four bytes of length can say
 _MOST_UNTAKEN = const(8)  # messages that the broker has not acknowledged yet: more are not sent
 
 _CONNACK = const(0x20)
@@ -242,8 +241,6 @@ def _packet(first: int, *parts) -> bytes:
 
 
 def _length(size: int) -> bytes:
-    if size > _MOST_REST:
-        raise ArgumentError("body", "must not be longer than MQTT can carry")
     coded = bytearray()
     while size > 0x7F:
         coded.append(size & 0x7F | 0x80)

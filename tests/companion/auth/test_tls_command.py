@@ -71,7 +71,7 @@ def test_a_board_with_the_roots_is_copied_also_after_the_certificate_was_renewed
     with BoardProcess(board_home, companion.url, "kitchen") as board:
         board.say("remember that my bike is green")
         wait_until("it is copied", lambda: "my bike is green" in str(companion.lines("kitchen", "records")))
-        assert "connected to https://" in board.answered("/companion")
+        assert "connected to https://" in board.answered("/stats")
 
 
 def test_only_its_owner_reads_the_keys(home: Path):

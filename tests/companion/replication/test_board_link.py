@@ -45,7 +45,7 @@ def test_what_is_said_is_in_the_copy_within_seconds(way: tuple[Companion, str], 
         board.say("remember that Ada is allergic to nuts")
         wait_until("it is on flash", lambda: len(board.lines("records")) == 2)
         wait_until("the copy is the log", lambda: _is_copied(board, companion), SOON)
-        assert "connected to " + url in board.answered("/companion")
+        assert "connected to " + url in board.answered("/stats")
 
 
 def test_a_board_tells_how_it_is_soon_after_it_has_connected(way: tuple[Companion, str], tmp_path: Path):
@@ -77,7 +77,7 @@ def test_a_companion_that_is_not_there_is_reported_and_the_board_answers(tmp_pat
     with BoardProcess(tmp_path / "board", "mqtt://127.0.0.1:9", "kitchen") as board:
         board.say("remember that my bike is green")
         wait_until("it is stored", lambda: len(board.lines("records")) == 1)
-        assert "not connected to mqtt://127.0.0.1:9" in board.answered("/companion")
+        assert "not connected to mqtt://127.0.0.1:9" in board.answered("/stats")
         assert "the companion is not connected: only the board was searched." in board.answered("/recall zebra")
 
 

@@ -88,7 +88,7 @@ def test_a_board_is_copied_over_tls(tmp_path: Path, way: tuple[Companion, str], 
     with _board(tmp_path / "board", url, _token(companion), authority) as board:
         board.say("remember that the bike is green")
         wait_until("it is copied", lambda: "the bike is green" in str(companion.lines("kitchen", "records")))
-        assert "connected to " + url in board.answered("/companion")
+        assert "connected to " + url in board.answered("/stats")
 
 
 @pytest.mark.parametrize("way", with_more(["https"], ["mqtts"]), indirect=True)
@@ -97,6 +97,6 @@ def test_a_board_does_not_speak_to_a_companion_that_another_authority_vouches_fo
 ):
     companion, url = way
     with _board(tmp_path / "board", url, _token(companion), trustme.CA()) as board:
-        wait_until("the board says why", lambda: "certificate" in board.answered("/companion").lower())
-        assert "not connected" in board.answered("/companion")
+        wait_until("the board says why", lambda: "certificate" in board.answered("/stats").lower())
+        assert "not connected" in board.answered("/stats")
         assert companion.lines("kitchen", "records") == []

@@ -9,7 +9,6 @@ from engram.memory.access import Caller
 OWNERS = {
     "setting": "llm.retries 4",
     "compact": "",
-    "companion": "",
     "pair": "ABCDEFGH",
     "people": "list",
     "mode": "full",
@@ -47,7 +46,7 @@ async def test_what_the_console_alone_sets_is_refused_on_a_network():
 
 
 def test_each_command_reads_or_changes():
-    reads = ("/help", "/memory", "/memory list", "/recall x", "/export", "/stats", "/companion", "/session", "/people")
+    reads = ("/help", "/memory", "/memory list", "/recall x", "/export", "/stats", "/session", "/people")
     for line in reads + (
         "/session list",
         "/timers",

@@ -81,11 +81,6 @@ def test_ctrl_u_takes_the_line():
     assert _typed("hello 自行车\x15next\r")[0] == [b"next"]
 
 
-def test_ctrl_w_takes_a_word():
-    assert _typed("hello big world  \x17x\r")[0] == [b"hello big x"]
-    assert _typed("\x17x\r")[0] == [b"x"]
-
-
 def test_ctrl_d_ends_the_input_only_on_an_empty_line():
     assert _typed("\x04")[2].ended
     lines, _, editor = _typed("a\x04b\r")
@@ -107,7 +102,7 @@ def test_a_line_that_is_too_long_can_be_wiped():
 
 def test_any_keys_never_raise_and_the_echo_is_text():
     random.seed(9)
-    keys = (b"\x08", b"\x7f", b"\x15", b"\x17", b"\x1b", b"[", b"O", b"A", b"\r", b"\n", b"\x04", b"\xff", b"\xe8")
+    keys = (b"\x08", b"\x7f", b"\x15", b"\x1b", b"[", b"O", b"A", b"\r", b"\n", b"\x04", b"\xff", b"\xe8")
     for _ in range(150):
         data = b""
         for _ in range(random.randrange(40)):

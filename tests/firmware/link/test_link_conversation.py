@@ -235,14 +235,14 @@ async def test_what_the_board_says_by_itself_is_pushed_once():
     assert sorted(content for _, content in linked.companion.pushes.values()) == ["it rains", "it snows"]
 
 
-async def test_a_reply_that_is_given_again_over_the_link_tells_its_age_in_a_notice():
+async def test_a_reply_that_is_given_again_over_the_link_tells_its_age():
     board = _board("Hello.")
     linked = Talking(board)
     await linked.talk({"text": "hi"})
     board.now += 7200
     linked.connect()
     (told,) = await linked.talk({"text": "hi"})
-    assert told == [["text", "Hello."], ["notice", "the answer is from 2 h ago."], ["end", "t3"]]
+    assert told == [["text", "(from 2 h ago) Hello."], ["end", "t3"]]
 
 
 class Failing(Talking):
@@ -299,4 +299,4 @@ async def test_a_companion_that_does_not_answer_is_told_with_advice():
     own = Met(Board().serve(companion_url="http://127.0.0.1:9")).own
     own._transport = Silent()
     await own._connect()
-    assert "is `engram serve` running" in own.short()
+    assert "is `engram serve` running" in next(own.status_lines())

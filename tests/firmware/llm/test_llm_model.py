@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from engram.errors import ConfigError, ModelRefused, ModelUnavailable
+from engram.errors import ModelRefused, ModelUnavailable
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
@@ -199,13 +199,6 @@ async def test_a_refusal_in_the_stream_is_judged_like_a_status():
     await _error(ModelRefused, [stream(('{"error":{"message":"' + _KEY + '"}}',))])
     reply, _, _ = await _ask([stream(('{"error":{"message":"x","type":"server_error"}}',))], [_WHOLE])
     assert reply.text == "hi there"
-
-
-def test_a_key_that_cannot_be_sent_is_refused_unseen():
-    for key in ("secret\n", "sec ret", "secrét", "\x00secret"):
-        with raises(ConfigError) as caught:
-            Model(None, OpenAI(), name="m", key=key)
-        assert "sec" not in str(caught.error)
 
 
 async def test_a_cancelled_request_leaves_the_model_usable():

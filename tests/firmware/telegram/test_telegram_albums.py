@@ -48,7 +48,7 @@ def _photo(number, caption="", album="g1", chat=7, **fields):
 
 
 def _poller(service):
-    return Poller(service, Board().clock, None)
+    return Poller(service, Board().clock)
 
 
 async def _came(poller, polls=12):

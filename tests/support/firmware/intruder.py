@@ -116,7 +116,6 @@ COMMANDS = {
         "remove net:6",
     ),
     "compact": ("",),
-    "companion": ("",),
     "setting": ("", "llm.key", "llm.key <word>", "companion.chat owner"),
     "stats": ("",),
     "workspace": ("", "garden", "off"),

@@ -11,7 +11,6 @@ from engram.channels.message import ChannelSink, Message
 from engram.compat import const
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
-_CUT = const("the answer broke off here.")
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times
 _CHECK = const(20)  # bytes at the end of a line in which its crc begins
 _SHORT = const(16)  # bytes: a command that is no JSON is shorter
@@ -114,9 +113,7 @@ class JsonLines(ChannelSink):
 
     async def on_saved_reply(self, reply) -> None:
         self._send(("kept", True))
-        await self.text(reply.text)
-        if reply.is_cut:
-            await self.notice(_CUT)
+        await self.text(reply.with_age())
 
     async def line(self, line: str) -> None:
         while len(line) > _PIECE:

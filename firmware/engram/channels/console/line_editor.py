@@ -1,6 +1,6 @@
 """Turns the bytes of a serial line into lines, with echo and the usual keys, as no terminal does that for a board.
 
-Backspace takes a whole character, Ctrl-U the line, Ctrl-W a word; Ctrl-D on an empty line ends the input; other control
+Backspace takes a whole character, Ctrl-U the line; Ctrl-D on an empty line ends the input; other control
 keys and escape sequences (arrow keys) are left out. Without echo, for a pipe, only line ends count.
 """
 
@@ -11,17 +11,12 @@ from engram.text import utf8
 _BACKSPACE = const(0x08)
 _CTRL_D = const(0x04)
 _CTRL_U = const(0x15)
-_CTRL_W = const(0x17)
 _ESCAPE = const(0x1B)
 _DELETE = const(0x7F)
 
 _TAIL = const(160)  # bytes at the end of a line that are looked at to find its last character
 
-# First and last code of what takes two columns: Hangul, CJK, full-width forms, emoji.
-_WIDE = const((
-    0x1100, 0x115F, 0x2E80, 0x303E, 0x3041, 0xA4CF, 0xAC00, 0xD7A3, 0xF900, 0xFAFF,
-    0xFE30, 0xFE6F, 0xFF00, 0xFF60, 0xFFE0, 0xFFE6, 0x1F300, 0x1FAFF, 0x20000, 0x3FFFD,
-))  # fmt: skip
+_WIDE = const(0x2E80)  # from which on a character takes two columns: CJK, Hangul, full-width forms, emoji
 
 _LONGEST_CHARACTER = const(4)  # bytes of UTF-8
 
@@ -111,8 +106,6 @@ class LineEditor:
             while self._line:
                 self._erase()
             self._length = 0
-        elif byte == _CTRL_W:
-            self._erase_word()
         elif byte == _CTRL_D and not self._length:
             self.ended = True
         else:
@@ -131,7 +124,7 @@ class LineEditor:
             shown = tail.decode()
             gone = shown[len(text.cut(shown, len(shown) - 1)) :].encode()
             self._shorten(len(gone))
-            columns = _columns(text.code_at(gone, 0))
+            columns = 2 if text.code_at(gone, 0) >= _WIDE else 1
             self._write("\b" * columns + " " * columns + "\b" * columns)
 
     def _shorten(self, count: int) -> None:
@@ -145,22 +138,9 @@ class LineEditor:
             start += 1
         return bytes(self._line[start:])
 
-    def _erase_word(self) -> None:
-        while self._line and self._line[-1] == 0x20:
-            self._erase()
-        while self._line and self._line[-1] != 0x20:
-            self._erase()
-
     def _start_of_last(self) -> int:
         start = len(self._line) - 1
         first = max(0, len(self._line) - _LONGEST_CHARACTER)
         while start > first and self._line[start] & 0xC0 == 0x80:
             start -= 1
         return start
-
-
-def _columns(code: int) -> int:
-    for at in range(0, len(_WIDE), 2):
-        if _WIDE[at] <= code <= _WIDE[at + 1]:
-            return 2
-    return 1

@@ -23,7 +23,6 @@ clear [DAY] -- empty the notes of today, or of a day such as 2026-01-31; memorie
 export [trash] -- all memories, profile and notes as JSON Lines; trash: evicted ones
 import OBJECT -- import a memory as a JSON object; files: `engram import FILE` on a computer
 compact -- remove forgotten data from the flash
-companion -- show the link to the companion
 stats -- show the state of the board
 pair CODE [NAME] -- let somebody talk through a network who was sent a code
 people [list | block WHO | remove WHO | link WHO ID | owner WHO | group ID MODE] -- show or change who may talk \
@@ -47,29 +46,24 @@ class Commands:
     def run(self, caller, line: str):
         """Yield an answer's lines, pauses (int, ms) and reports (dict); ArgumentError if unknown."""
         name, _, rest = line[1:].partition(" ")
-        for known, usage, _ in commands():
-            if known == name:
-                return self._checked(name, rest.strip(), usage, caller)
-        raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
-
-    def _checked(self, name: str, rest: str, usage: str, caller):
-        if rest and not usage:
+        rest = rest.strip()
+        usages = [usage for known, usage, _ in commands() if known == name]
+        if not usages:
+            raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
+        if rest and not usages[0]:
             raise ArgumentError("/" + name, "takes nothing after it.")
-        return self._help(rest) if name == "help" else self._handle(name, caller, rest)
+        return _help(rest.strip("/")) if name == "help" else self._load_handlers()[name](self._board, caller, rest)
 
-    def _handle(self, name: str, caller, rest: str):
-        yield from self._load_handlers()[name](self._board, caller, rest)
 
-    def _help(self, rest: str):
-        wanted = rest.strip("/")
-        if wanted and wanted not in [name for name, _, _ in commands()]:
-            raise ArgumentError("/help", "there is no command /%s; /help alone lists them." % wanted[:20])
-        for name, usage, purpose in commands():
-            if not wanted or wanted == name:
-                yield "/" + name + (" " + usage if usage else "")
-                yield "    " + purpose
-        if not wanted:
-            yield "Everything else is a message to the agent."
+def _help(wanted: str):
+    if wanted and wanted not in [name for name, _, _ in commands()]:
+        raise ArgumentError("/help", "there is no command /%s; /help alone lists them." % wanted[:20])
+    for name, usage, purpose in commands():
+        if not wanted or wanted == name:
+            yield "/" + name + (" " + usage if usage else "")
+            yield "    " + purpose
+    if not wanted:
+        yield "Everything else is a message to the agent."
 
 
 def only_owner(caller, command: str) -> None:

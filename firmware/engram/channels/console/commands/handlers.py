@@ -21,7 +21,6 @@ HANDLERS = {
     "export": transfer.export_command,
     "import": transfer.import_command,
     "stats": stats.stats_command,
-    "companion": stats.companion_command,
     "pair": people.pair_command,
     "people": people.people_command,
     "workspace": board.workspace_command,

@@ -1,9 +1,8 @@
-"""The board's state: the commands /stats and /companion, and the figures for a companion (docs/reference/messages.md)."""
+"""The board's state: the command /stats, and the figures for a companion (docs/reference/messages.md)."""
 
 import os
 
 from engram import __version__, diag, files, native, text
-from engram.channels.console.commands import only_owner
 from engram.compat import const, heap_free, heap_used
 from engram.memory import access
 
@@ -29,8 +28,8 @@ def stats_command(board, caller, _rest: str):
     )
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
-    if board.companion:
-        yield _row("companion", board.companion.short())
+    for line in board.companion.status_lines() if board.companion else ():
+        yield _row("companion", line)
     yield from _archive(board.companion, board.archived)
     if journal.unsent:
         yield _row("journal", "lines evicted before the companion had them: %d" % journal.unsent)
@@ -85,14 +84,6 @@ def _archive(companion, archived):
     elif archived and archived.total:
         told = "memories with a companion that is no longer set up (companion.url, archive.on): %d"
         yield _row("archive", told % archived.total)
-
-
-def companion_command(board, caller, _rest: str):
-    only_owner(caller, "/companion")
-    if board.companion is None:
-        yield "no companion is set up (see docs/start/companion.md); the board needs none"
-    else:
-        yield from board.companion.status_lines()
 
 
 # --- figures
