@@ -26,7 +26,9 @@ _KINDS = (
 # vowel required before them, and the letters backwards. The first match counts.
 _ENDINGS = (
     b"\3\5\2ysei" b"\4\4\2\0sess" b"\3\3\1\0see" b"\2\4\2\0se" b"\2\3\0\0ss" b"\2\3\0\0su"
-    b"\2\3\0\0si" b"\1\3\1\0s" b"\3\5\2ydei" b"\3\3\0\0dee" b"\2\3\2\1de" b"\3\5\3\1gni" b"\2\6\2\0yl"
+    b"\2\3\0\0si" b"\4\7\2\0snre" b"\1\3\1\0s" b"\3\5\2ydei" b"\3\3\0\0dee" b"\5\7\3\0denre" b"\2\3\2\1de"
+    b"\6\7\4\0gninre" b"\3\5\3\1gni" b"\2\6\2\0yl"
+    b"\3\6\1\0nre" b"\5\7\2\0negnu" b"\5\7\3\0nenni" b"\5\7\2\0netie" b"\4\7\2\0neno"
     b"\0"
 )  # fmt: skip
 

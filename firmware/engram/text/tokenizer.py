@@ -12,7 +12,8 @@ from array import array
 
 from engram.compat import const
 from engram.native import loops
-from engram.text.unicode_fold import fold
+from engram.text import stemmer
+from engram.text.unicode_fold import fold, full_katakana
 from engram.text.utf8 import encode
 
 # The longest word in bytes; the rest of a longer one is left out. It bounds an index's entries.
@@ -67,16 +68,25 @@ def _cut(text: str, singles: bool, is_stemmed: bool):
         if not piece:
             continue
         if is_ascii or max(piece) < 0x80:
-            yield from _words(piece, is_stemmed)
-        else:
-            for part in parts(fold(piece)):
-                if part[0] == _WIDE_MARK:
-                    yield from _pairs(part, singles)
-                else:
-                    yield from _words(part, is_stemmed)
+            yield from _with_parts(_words(piece, is_stemmed), is_stemmed)
+            continue
+        for part in parts(fold(full_katakana(piece))):
+            if part[0] == _WIDE_MARK:
+                yield from _pairs(part, singles)
+            else:
+                found = _words(part, is_stemmed)
+                found = [stemmer.stem(word, piece) for word in found] if is_stemmed else found
+                yield from _with_parts(found, is_stemmed)
+
+
+def _with_parts(found, is_stemmed: bool):
+    yield from found
+    if is_stemmed:
+        yield from stemmer.parts_of(found)
 
 
 def _words(data: bytes, is_stemmed: bool):
+    data = stemmer.without_articles(data) if b"'" in data else data
     found = bytearray(len(data) + 1)
     size = loops.cut_words(data, len(data), found, _STOP_WORDS, _STARTS, is_stemmed)
     return str(memoryview(found)[: size - 1], "utf-8").split(" ") if size else ()

@@ -17,7 +17,7 @@ MicroPython has no unicodedata.
 from array import array
 
 from engram.compat import const
-from engram.text.utf8 import put
+from engram.text.utf8 import code_at, put
 
 # Stands before a run of a script without spaces: a byte that UTF-8 never uses.
 WIDE_MARK = const(0xFF)
@@ -94,6 +94,27 @@ _CYRILLIC = "йѐёѓїќѝўѷӂӑӓӗӛӝӟӣӥӧӫӭӯӱӳӵӹ".encode()
 _CYRILLIC_PLAIN = "иеегікиуѵжааеәжзииоөэууучы".encode()
 _ARABIC = "\u0622\u0623\u0625\u0671\u0624\u0626\u0649\u06cc\u06a9\u0629\u06c0\u06c2\u06d3".encode()
 _ARABIC_PLAIN = "\u0627\u0627\u0627\u0627\u0648\u064a\u064a\u064a\u0643\u0647\u06d5\u06c1\u06d2".encode()
+
+
+# Katakana of half width begin at U+FF66; the marks behind them voice the one before.
+_HALF_WIDTH = const(0xFF66)
+_KATAKANA = (
+    "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
+).encode()
+_VOICED = (("\uff9e".encode(), 1), ("\uff9f".encode(), 2), (b"", 0))
+
+
+def full_katakana(data: bytes) -> bytes:
+    """Return a text without katakana of half width."""
+    is_half = b"\xef\xbd" in data or b"\xef\xbe" in data
+    for at in range(0, len(_KATAKANA) if is_half else 0, 3):
+        half = bytearray()
+        put(half, _HALF_WIDTH + at // 3)
+        for mark, more in _VOICED:
+            full = bytearray()
+            put(full, code_at(_KATAKANA, at) + more)
+            data = data.replace(bytes(half) + mark, bytes(full))
+    return data
 
 
 def fold(data: bytes) -> bytes:

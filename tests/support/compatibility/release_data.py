@@ -17,6 +17,8 @@ from driving import Home, talking
 from engram_host.companion.serving import start
 from postgres_process import binaries
 
+_RANKED = re.compile(r", next .*|confidence: .*\n|- \[.* weak\].*\n")
+
 DATA = Path(__file__).resolve().parents[2] / "data"
 FLASH = "flash.bin.xz"
 SQLITE = "companion.db.xz"
@@ -41,21 +43,22 @@ LOOKS = (
 
 
 def board(folder: Path) -> Home:
-    """A board on an emulated flash that is given no time to change it by itself."""
+    """A board on an emulated flash."""
     return chip.board(folder).having(log__level="error")
 
 
 def typed(home: Home, lines: Sequence[str]) -> list[list[str]]:
-    """Type lines to a board that starts; [line, what it printed], without what depends on the day or the ranker."""
-    found = []
+    """Type lines to a board whose index is whole; [line, what it printed], without what depends on the day or the ranker."""
     with talking(home) as talk:
-        talk.say("/mode")
-        talk.heard("full mode\n")
-        for line in lines:
+
+        def printed(line: str) -> str:
             talk.say(line)
             talk.say("/mode")
-            shown = talk.heard("full mode\n").removesuffix("full mode\n")
-            found.append([line, re.sub(", next .*|confidence: .*\n", "", shown)])
+            return talk.heard("full mode\n").removesuffix("full mode\n")
+
+        while "\nindex " in printed("/stats"):
+            pass
+        found = [[line, _RANKED.sub("", printed(line))] for line in lines]
         assert talk.end() == 0
     return found
 

@@ -25,12 +25,11 @@ from engram.errors import StoreError
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.table import Table, TableDamaged
-from engram.store.search.session_scores import SessionSizes
 
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 _MOST_FAULTS = const(3)  # rebuilds of tables that do not read back: without end they would wear the flash out
 _FAULT = const("it does not read back as it was written: restart the board, and report this if it comes again.")
-_FORMAT = const(2)  # also counts what the tables have: 1 is of other stems and lengths of rows
+_FORMAT = const(3)  # also counts what the tables have: 2 and 1 are of other stems
 _BUFFER = const(512)
 _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
@@ -47,7 +46,7 @@ class Index:
         self.retired = []  # numbers of merged tables whose files go once they are not named any more
         self.tables = []
         self.memtable = MemTable()
-        self.session_sizes = SessionSizes()
+        self.session_sizes = codec.SessionSizes()
         self.has_left_names = False  # whether it was reported that there are too many
         self.has_lost = False  # a table since this was reset: its lines are unindexed
         self.epoch = 0
