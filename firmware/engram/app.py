@@ -9,6 +9,7 @@ from engram import __version__, diag, files
 from engram.channels.console.commands import count_of, stats
 from engram.channels.console.console import Console
 from engram.channels.message import BufferedSink
+from engram.clock import Backoff
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.errors import ArgumentError
@@ -17,7 +18,6 @@ from engram.memory import access
 from engram.memory.access import OWNER
 from engram.memory.recall import make_query
 from engram.memory.records import fields
-from engram.net.backoff import Backoff
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 

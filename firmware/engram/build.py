@@ -32,7 +32,7 @@ from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
 from engram.text import lenient_json  # noqa: F401
 from engram.tools.toolbox import Toolbox
-from engram.agent import get_tool, tool_loop  # noqa: F401
+from engram.agent import file_tools, tool_loop  # noqa: F401
 from engram.agent.agent import TurnQueue
 from engram.agent.answer import Agent
 from engram.agent.offline import Offline

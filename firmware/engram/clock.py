@@ -5,6 +5,7 @@ clock is set (by NTP or a person) `known` is False, and time continues from the 
 the order.
 """
 
+import random
 import time
 
 from engram.compat import const, ticks_add, ticks_diff, ticks_ms
@@ -142,6 +143,24 @@ class Timeout:
     @property
     def is_over(self) -> bool:
         return not self.left_ms
+
+
+class Backoff:
+    """Pauses growing from `first_ms` to `longest_ms`, each randomly shortened by up to half."""
+
+    def __init__(self, first_ms: int, longest_ms: int):
+        self._first_ms = first_ms
+        self._longest_ms = longest_ms
+        self._pause_ms = 0
+
+    def next_ms(self) -> int:
+        """Count a failure; return the next pause."""
+        self._pause_ms = min(2 * self._pause_ms or self._first_ms, self._longest_ms)
+        half = self._pause_ms // 2
+        return half + random.getrandbits(10) * half // 1023
+
+    def reset(self) -> None:
+        self._pause_ms = 0
 
 
 def civil(days: int) -> tuple:

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from engram import text
-from engram.agent import file_tools, get_tool, schemas
+from engram.agent import file_tools, schemas
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog
@@ -179,7 +179,7 @@ class MemoryTools(_Parts):
 
     async def _memory_get(self, arguments: dict, turn) -> tuple:
         more = await self.remote.read(arguments, turn.caller) if self.remote else None
-        return get_tool.run(self, arguments, turn, more)
+        return file_tools.memory_get(self, arguments, turn, more)
 
     # --- both modes
 

@@ -7,10 +7,10 @@ read only at the end; a scan blocks the board for two seconds.
 import network
 
 from engram import diag, text
+from engram.clock import Backoff
 from engram.compat import const, sleep_ms
 from engram.device import ntp
 from engram.errors import ConfigError
-from engram.net.backoff import Backoff
 
 _LOOK_MS = const(2000)  # between two looks at whether the network is still there
 _FIRST_PAUSE_MS = const(2000)  # before joining is tried again; doubles up to the longest

@@ -3,11 +3,10 @@
 import asyncio
 
 from engram import diag
-from engram.clock import Timeout
+from engram.clock import Backoff, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, ModelError, ModelRefused
 from engram.interrupt import start_task
-from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(30_000)  # of a job that failed
 _LONGEST_PAUSE_MS = const(3_600_000)

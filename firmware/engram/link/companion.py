@@ -3,7 +3,7 @@
 import random
 
 from engram import diag
-from engram.clock import Moment, Timeout
+from engram.clock import Backoff, Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
@@ -13,7 +13,6 @@ from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer, Rpc
 from engram.link.sense_copy import SenseCopy
-from engram.net.backoff import Backoff
 
 _FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
 _LONGEST_PAUSE_MS = const(60_000)

@@ -10,13 +10,12 @@ its journal what it has answered already.
 import asyncio
 
 from engram import diag
-from engram.clock import Timeout
+from engram.clock import Backoff, Timeout
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
 from engram.link.conversation import ROOM, Conversation, push
 from engram.link.rpc import NoAnswer
-from engram.net.backoff import Backoff
 
 _LOOK_MS = const(500)  # between two looks whether the companion has answered the greeting
 _SPARE_MS = const(10_000)  # that an answer may take beyond the time that the companion may wait

@@ -14,8 +14,7 @@ The events of a stream; each names its type in its data as well:
 from engram.compat import const
 from engram.llm.kept import plain
 from engram.llm.reply import ReplyBuilder
-from engram.llm.request import groups, kept_fields, sent_id, written
-from engram.llm.types import object_in
+from engram.llm.types import groups, kept_fields, object_in, sent_id, written
 from engram.text import part
 
 _VERSION = const("2023-06-01")

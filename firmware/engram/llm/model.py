@@ -6,11 +6,11 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see request.py)
 
 import asyncio
 
+from engram.clock import Backoff
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import BadAnswer, ModelError, ModelUnavailable, NetError, Refused
 from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request
-from engram.net.backoff import Backoff
 from engram.net.response import describe_status, error_text, is_busy
 from engram.net.sse import Events
 

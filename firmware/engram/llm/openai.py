@@ -12,8 +12,7 @@ import json
 
 from engram.llm.refusal import Refusal
 from engram.llm.reply import ReplyBuilder
-from engram.llm.request import groups, kept_fields, sent_id, written
-from engram.llm.types import object_in, user
+from engram.llm.types import groups, kept_fields, object_in, sent_id, user, written
 from engram.text import part
 
 _GAP = "\n\n"  # between texts that become one

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from companion_store import replication_of
+from engram.clock import Backoff
 from engram.errors import StoreError
-from engram.net.backoff import Backoff
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.replication.protocol import MessageDispatcher

@@ -8,9 +8,8 @@ from engram import diag
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME
 from engram.channels.telegram.updates import Bot, Ignored, Incoming
-from engram.clock import Moment, Timeout
+from engram.clock import Backoff, Moment, Timeout
 from engram.compat import const, sleep_ms
-from engram.net.backoff import Backoff
 from engram.text import part
 
 LONG_POLL_S = 50

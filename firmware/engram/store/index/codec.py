@@ -37,7 +37,9 @@ _MOST_COUNT = const(512)  # eighths of a word's count: what follows stays a smal
 _EIGHTHS = const(8)  # types.EIGHTHS: an import within an import takes more of the stack
 _LEAST_LENGTH = const(160)  # eighths: the shortest rows do not gain from being shorter
 
-_SESSION_SLOTS = const(512)  # as in store/search/session_scores.py, which has one more for rows without a session
+SLOTS = 513
+NO_SLOT = const(0)
+"""Slot of rows without a session."""
 _SPARE = const(16)  # bytes that a list may have more than rows
 
 _BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
@@ -108,7 +110,40 @@ lists = Lists()
 
 def slot_of(session: int) -> int:
     """Return a session's slot for counting, 0 for none."""
-    return session % _SESSION_SLOTS + 1 if session else 0
+    return session % (SLOTS - 1) + 1 if session else NO_SLOT
+
+
+class SessionSizes:
+    """Rows by session slot over tables and RAM, recounted after tables change."""
+
+    def __init__(self):
+        self._sizes = array("H", bytes(2 * SLOTS))
+        self._is_known = False
+
+    def forget(self) -> None:
+        self._is_known = False
+
+    def add_rows(self, session: int, rows: int = 1) -> None:
+        if session:
+            slot = slot_of(session)
+            self._sizes[slot] = min(0xFFFF, self._sizes[slot] + rows)
+
+    def by_slot(self, index) -> array:
+        if not self._is_known:
+            for slot in range(SLOTS):
+                self._sizes[slot] = 0
+            for row in range(index.memtable.rows):
+                self.add_rows(index.memtable.sessions[row])
+            for table in list(index.tables):
+                index.guarded(table, self._add_table, table)
+            self._is_known = True
+        return self._sizes
+
+    def _add_table(self, table) -> None:
+        first = 0
+        for session, end in table.each_run():
+            self.add_rows(session, end - first)
+            first = end
 
 
 def has_bit(bits, row: int) -> bool:

@@ -21,7 +21,6 @@ from engram.compat import const
 from engram.native import loops
 from engram.store.index import codec
 from engram.store.search import filters
-from engram.store.search.session_scores import NO_SLOT, SLOTS
 from engram.store.search.weights import ONE, distinct_terms, inverse_frequency
 from engram.store.types import Hit, passes
 
@@ -65,8 +64,8 @@ class Ranking:
     def __init__(self, index, terms, idfs=None):
         self.index = index
         # For each slot the score of its last row, and of the one before it; and the rows that have each of ten words.
-        self._last, self._far = bytearray(SLOTS), bytearray(SLOTS)
-        self._counts = array("I", bytes(4 * SLOTS))
+        self._last, self._far = bytearray(codec.SLOTS), bytearray(codec.SLOTS)
+        self._counts = array("I", bytes(4 * codec.SLOTS))
         self.tables = index.all_tables()  # one that turns out to be damaged keeps its place here
         self.terms = distinct_terms(terms)
         self.hashes = [codec.term_hash(term) for term in self.terms]
@@ -204,7 +203,7 @@ class Ranking:
                 score += score * 2 // 5
             # Neighbours add to a turn's T: a quarter less makes it comparable to an entry on its own.
             evidence = total * self._sum // 255
-            found.append((-score, -place, -row, evidence if slot == NO_SLOT else evidence * 3 // 4))
+            found.append((-score, -place, -row, evidence if slot == codec.NO_SLOT else evidence * 3 // 4))
         found.sort()
         # Tuples would take three times the heap while lines are read.
         scores = array("H", [-each[0] for each in found])
@@ -233,7 +232,7 @@ class Ranking:
 
     def _session_points(self) -> dict:
         """Return each slot's session points: half of S, scaled to the highest."""
-        slots = {slot for _, _, _, slot in self.best() if slot != NO_SLOT}
+        slots = {slot for _, _, _, slot in self.best() if slot != codec.NO_SLOT}
         if not slots:
             return {}
         sizes = self.index.session_sizes.by_slot(self.index)

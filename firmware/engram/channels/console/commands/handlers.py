@@ -1,20 +1,20 @@
 """The function of each command: it takes the board, the caller, and the text behind the name."""
 
-from engram.channels.console.commands import board, care, memory, people, recall, sessions, stats, timers, transfer
+from engram.channels.console.commands import board, memory, people, stats, transfer
 
 HANDLERS = {
     "memory": memory.memory_command,
-    "recall": recall.recall_command,
-    "forget": recall.forget_command,
-    "undo": recall.undo_command,
-    "pin": care.pin_command,
-    "note": care.note_command,
-    "clear": care.clear_command,
-    "distill": care.distill_command,
-    "session": sessions.session_command,
-    "profile": sessions.profile_command,
+    "recall": memory.recall_command,
+    "forget": memory.forget_command,
+    "undo": memory.undo_command,
+    "pin": board.pin_command,
+    "note": board.note_command,
+    "clear": board.clear_command,
+    "distill": board.distill_command,
+    "session": people.session_command,
+    "profile": people.profile_command,
     "senses": board.senses_command,
-    "timers": timers.timers_command,
+    "timers": board.timers_command,
     "mode": board.mode_command,
     "setting": board.setting_command,
     "compact": board.compact_command,

@@ -3,7 +3,7 @@
 from engram.compat import const
 from engram.errors import ArgumentError, StoreError
 from engram.memory import access
-from engram.transfer import export, jsonl
+from engram.transfer import jsonl
 from engram.transfer.importer import Importer, report_lines
 
 _STEPS = const(10000)  # of an index that is rebuilt, before an import gives up
@@ -17,7 +17,7 @@ def export_command(board, caller, rest: str):
 
 def _json(board, caller):
     keepers = () if caller.group else (board.profile.for_caller(caller), board.notes.for_caller(caller))
-    memories = export.memories(board.records, caller)
+    memories = jsonl.memories(board.records, caller)
     yield from _lines(board, caller, board.records.count(caller), memories, keepers)
 
 

@@ -1,6 +1,6 @@
 """Pauses between tries: they double up to a bound, and differ by chance."""
 
-from engram.net.backoff import Backoff
+from engram.clock import Backoff
 
 
 def _within(pauses, longest):
