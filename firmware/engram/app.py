@@ -57,7 +57,8 @@ class Memory:
         return self._forgetting.seen(self._records.get(ref, self._caller), self._caller)
 
     def newest(self, tags=()):
-        return self._records.newest(self._caller, tags)
+        for record in self._records.newest(self._caller, tags):
+            yield self._forgetting.seen(record, self._caller)
 
     def forget(self, ref: str, with_turns: bool = False) -> None:
         """Forget a memory, and with `with_turns` the turns that it came from."""
