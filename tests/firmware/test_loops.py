@@ -10,7 +10,7 @@ from engram.store.index import codec
 from engram.text import tokenizer
 from support import is_32_bit, on_micropython, rounds
 
-TRIES = rounds(400, 60)
+TRIES = rounds(400, 30)
 GUARD = 7
 """A number behind the end of an array, which stays as it is."""
 

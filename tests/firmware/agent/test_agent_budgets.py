@@ -68,7 +68,7 @@ def test_no_prompt_is_larger_than_the_window():
         for mode in ("full", "lightweight"):
             board = board_with_prompts(mode=mode, llm_context_tokens=window)
             _fill(board)
-            for _ in range(4):
+            for _ in range(rounds(4, 2)):
                 prompt = build_prompt(board, _words(random.choice((1, 10, 400))))
                 total = _tokens(prompt, tools_of(mode))
                 assert total + min(prompt.room, 200) <= window, (window, mode, total)

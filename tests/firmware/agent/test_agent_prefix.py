@@ -11,7 +11,7 @@ from engram.llm.types import Call, Request
 from engram.memory.access import OWNER
 from support import rounds
 
-TURNS = rounds(40, 24)
+TURNS = rounds(40, 16)
 LONGEST = 800
 _MARK = "cache_control"
 _BLOCK = 512

@@ -21,9 +21,9 @@ async def test_at_the_cap_no_more_than_needed_leaves_to_the_trash_while_it_is_aw
 async def test_too_many_bytes_leave_the_flash_only_once_the_companion_has_them():
     linked = Archiving(records_bytes=65536, records_most=5000)
     numbers = []
-    for at in range(40):
+    for at in range(25):
         linked.board.now += 1
-        numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 270, ["t"])[1:]))
+        numbers.append(int(linked.board.remember(distinct_content(at) + " " + "filler " * 450, ["t"])[1:]))
         await linked.work(400)
     assert linked.kept() and sorted(linked.kept() + linked.live()) == numbers
     assert linked.board.records.entries.bytes < 65536

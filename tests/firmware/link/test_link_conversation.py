@@ -10,7 +10,7 @@ from channel import push
 from engram import text
 from engram.agent.agent import Sink
 from engram.channels.message import BufferedSink
-from engram.compat import sleep_ms
+from engram.compat import sleep_ms, wait_for_ms
 from engram.errors import ArgumentError, NetError, StoreError
 from engram.link import conversation, inbound_messages
 from engram.link.conversation import caller_of
@@ -19,7 +19,7 @@ from engram.memory.access import OWNER, Caller
 from linked import Met
 from linked_talk import head_of
 from samples import Numbers
-from support import raises, wait_until
+from support import change, raises, wait_until
 
 inbound_messages._LOOK_MS = inbound_messages._FIRST_PAUSE_MS = inbound_messages._SAVED_MS = 2
 inbound_messages._SPARE_MS = 30
@@ -195,6 +195,7 @@ def _turn_of(board, mid):
 
 
 async def test_an_answer_does_not_wait_long_for_a_link_that_stands_still():
+    change(conversation, wait_for_ms=lambda waiting, ms: wait_for_ms(waiting, ms // 100))
     board = _board(["x" * 800] * 8)
     linked = Talking(board)
     replies = []

@@ -8,8 +8,8 @@ def test_no_answer_without_a_model_gives_anything_away():
 
 
 def test_no_prompt_gives_anything_away():
-    for mode in ("full", "lightweight"):
-        assert every(lambda intruder, mode=mode: intruder.try_prompts(mode)) > len(INTRUDERS)
+    ways = [lambda intruder, mode=mode: intruder.try_prompts(mode) for mode in ("full", "lightweight")]
+    assert every(*ways) > len(INTRUDERS)
 
 
 def test_no_turn_gives_anything_away():

@@ -8,7 +8,9 @@ from samples import Numbers
 from support import raises
 from watching import Cellar
 
-DAY = 1440
+STEP = 10
+DAY = 1440 // STEP
+"""Readings, with some minutes between two: an hour's mean is the same."""
 
 
 def _noise(count, middle=200, seed=4):
@@ -79,7 +81,7 @@ def test_limits_that_cannot_be_are_refused():
 
 def test_hours_that_are_off_are_an_event_with_what_was_usual():
     cellar = Cellar()
-    assert cellar.read(*_noise(20 * DAY)) == []
+    assert cellar.read(*_noise(15 * DAY), minutes=STEP) == []
     assert [kind for kind, _ in cellar.read(*_noise(300, 240))] == ["unusual"]
     (row,) = cellar.limits.lasting
     low, high = row["usual"]
@@ -89,7 +91,7 @@ def test_hours_that_are_off_are_an_event_with_what_was_usual():
 
 def test_what_is_usual_is_learned_again_from_the_hours_on_flash():
     cellar = Cellar()
-    cellar.read(*_noise(20 * DAY))
+    cellar.read(*_noise(15 * DAY), minutes=STEP)
     cellar.start()
     assert [kind for kind, _ in cellar.read(*_noise(120, 240))] == ["unusual"]
 

@@ -11,7 +11,7 @@ from engram.senses.values import scale, value_text
 from sensing import NOW, START, Board, totals
 from support import raises, rounds
 
-DAYS = rounds(9, 5)
+DAYS = rounds(9, 3)
 
 
 def _refused(board, name, value, unit=""):

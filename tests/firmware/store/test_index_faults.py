@@ -13,7 +13,7 @@ from engram.store.store import Store
 from engram.store.types import Entry, Query
 from support import StatelessSchema, folder, rounds
 
-LINES = 100
+LINES = rounds(100, 60)
 IDLE_TICKS = 60
 
 WORDS = ("apple", "boat", "cedar", "delta", "ember", "flint", "grove", "harbor")
@@ -172,7 +172,7 @@ def test_merges_that_do_not_read_back_end_and_what_was_to_be_merged_stays_found(
     store = _store()
     with patched(Merge, "take_over_dead", _damage):
         with bounded(store, 40):
-            _fill(store)
+            _fill(store, 100)
         assert not store.partial
         found = list(store.search(Query(("number3",), (), (), 0, 0, "", None, True), 5))
         assert [hit.number for hit in found] == [4]
@@ -218,7 +218,7 @@ def _try_each_write(error):
         _idle(store)
         assert not store.partial
         store.close()
-        step += rounds(29, 250)
+        step += rounds(29, 400)
 
 
 def test_a_full_flash_is_tried_a_few_times_only_and_again_once_there_is_room():

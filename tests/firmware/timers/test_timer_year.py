@@ -3,7 +3,7 @@
 from support import is_whole
 from timer_year import DAY, START, SUMMER_BEGINS, SUMMER_ENDS, year
 
-SHORT = 14
+SHORT = 8
 """Days around each change in `make test`."""
 RESTARTS = 100
 """At least, in a whole year."""
@@ -13,7 +13,7 @@ CHANCES = 150
 
 def _around(change):
     """(days, seed, chances, least restarts, start) of some days around a change."""
-    return SHORT, 1, 24, 13, change - change % DAY - SHORT // 2 * DAY
+    return SHORT, 1, 24, 11, change - change % DAY - SHORT // 2 * DAY
 
 
 async def test_each_due_timer_is_told_once():

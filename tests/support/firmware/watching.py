@@ -45,11 +45,11 @@ class Cellar:
         """Set a limit."""
         return self.limits.add(caller, self.cellar, **more)
 
-    def read(self, *values):
-        """A reading for each value, one a minute. The kinds and values of the events that last then, oldest first."""
+    def read(self, *values, minutes=1):
+        """A reading for each value, `minutes` apart. The kinds and values of the events that last then, oldest first."""
         for value in values:
             self.senses.observe("cellar", value / 10)
-            self.board.machine.later(60)
+            self.board.machine.later(60 * minutes)
             self.board.work()
             self.watch.tick()
         return [(row["kind"], row["value"]) for row in self.limits.lasting]

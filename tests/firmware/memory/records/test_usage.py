@@ -1,5 +1,8 @@
 """How often records were of use: kept in a small file that may be lost and never harms."""
 
+from struct import pack
+
+from engram import files
 from engram.clock import Clock
 from engram.memory.records.importance import Usage
 from support import folder
@@ -31,8 +34,9 @@ def test_what_was_written_is_there_after_a_restart_and_goes_on():
 
 def test_those_unused_for_longest_leave_a_full_file():
     place = folder()
+    files.write_packed(place + "/uses.bin", b"".join([pack("<IHH", number, 1, 2000) for number in range(MOST)]))
     uses = _uses(place)
-    for number in range(MOST + 64):
+    for number in range(MOST, MOST + 64):
         uses.add(number)
     again = _uses(place)
     assert (again.usage_of(0)[0], again.usage_of(MOST + 63)[0]) == (0, 1)
