@@ -11,9 +11,8 @@ from functools import partial
 
 from engram_host.companion import recovery
 from engram_host.companion.alerts.service import AlertService, AlertSources
-from engram_host.companion.auth.audit import AuditLog
+from engram_host.companion.auth.access import AuditLog, CallerLookup, FailedLogins, RateLimiter
 from engram_host.companion.auth.exposure import tokens_required
-from engram_host.companion.auth.identity import CallerLookup, FailedLogins, RateLimiter
 from engram_host.companion.auth.middleware import HttpAccess
 from engram_host.companion.auth.mosquitto import GROUP, broker_secret
 from engram_host.companion.auth.secrets import SecretStore

@@ -14,10 +14,9 @@ import pytest
 from cli_case import audit_log, engram, fine
 from device_tokens import make_tokens
 from engram_host.cli.exit_status import FAILED
-from engram_host.companion.auth import audit as audit_module
+from engram_host.companion.auth import access as audit_module
 from engram_host.companion.auth import tokens
-from engram_host.companion.auth.audit import AuditLog
-from engram_host.companion.auth.identity import OPERATOR, STRANGER, ApiCaller, CallerLookup
+from engram_host.companion.auth.access import OPERATOR, STRANGER, ApiCaller, AuditLog, CallerLookup
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store import tokens as token_store
 from engram_host.companion.types import AuditEntry

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram_host.companion.auth import identity
-from engram_host.companion.auth.identity import FailedLogins, RateLimiter
+from engram_host.companion.auth import access
+from engram_host.companion.auth.access import FailedLogins, RateLimiter
 from one_case import in_one_case
 
 
@@ -32,7 +32,7 @@ def test_a_rate_of_0_is_no_limit(clock: Clock):
 
 
 def test_the_bucket_used_longest_ago_is_evicted(clock: Clock, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(identity, "MOST_NAMES", 2)
+    monkeypatch.setattr(access, "MOST_NAMES", 2)
     limiter = RateLimiter(1, 1, clock)
     for name in ("kitchen", "garden", "kitchen", "cellar"):  # the garden's bucket has to go
         limiter.wait_seconds(name)
@@ -87,9 +87,9 @@ def test_failed_logins_of_one_network_are_slowed_down_together(
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    monkeypatch.setattr(identity.asyncio, "sleep", sleep)
+    monkeypatch.setattr(access.asyncio, "sleep", sleep)
     failed = FailedLogins(limiter=RateLimiter(0.001, 1, Clock()))
     for address in (one, other):
         asyncio.run(failed.note(address, "kitchen"))
-    assert waits == [identity.SLOW_SECONDS] * are_one
+    assert waits == [access.SLOW_SECONDS] * are_one
     assert one in caplog.text and other in caplog.text  # a person sees the whole address

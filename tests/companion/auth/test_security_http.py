@@ -10,8 +10,9 @@ import pytest
 
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
+from engram_host.companion.auth.access import DECLARED, Role
 from engram_host.companion.auth.exposure import check_exposure, is_loopback, tokens_required
-from engram_host.companion.auth.middleware import DECLARED, MOST_BODY, Role
+from engram_host.companion.auth.middleware import MOST_BODY
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.settings import HttpSettings, SecuritySettings
 from engram_host.companion.store import open_store
@@ -360,7 +361,7 @@ def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: st
 def test_a_route_that_declares_nothing_is_the_operators_in_a_router_too():
     from fastapi import APIRouter, FastAPI
 
-    from engram_host.companion.auth.middleware import RouteRules, requires
+    from engram_host.companion.auth.access import RouteRules, requires
 
     async def answer() -> None: ...
 

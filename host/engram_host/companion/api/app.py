@@ -24,7 +24,7 @@ from engram_host.companion.api.people import add_people_routes
 from engram_host.companion.api.search import add_search_routes
 from engram_host.companion.api.senses import add_sense_routes
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.identity import STRANGER, ApiCaller
+from engram_host.companion.auth.access import STRANGER, ApiCaller
 from engram_host.companion.auth.middleware import AuthMiddleware, MakeRefusal
 from engram_host.companion.errors import CompanionError, Missing, StoreUnavailable, TooManyWaiting
 from engram_host.companion.gateway.dialects import PREFIX, refuse_in_form_of

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from engram import log_line
 from engram.link import messages
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.auth.access import RequestCaller, Role, requires
 from engram_host.companion.entries.reader import EntryPage, LogCopy, ReadEntry, export_lines
 from engram_host.companion.memories.browse import EntryHistory
 from engram_host.companion.store.boards.table import MOST_NUMBER, BoardTable

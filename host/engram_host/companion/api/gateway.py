@@ -5,7 +5,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.auth.access import RequestCaller, Role, requires
 from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.gateway.quota import DayUsage

@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field
 from engram import log_line
 from engram_host import __version__
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import RequestCaller, Role, requires, shown_token
+from engram_host.companion.auth.access import RequestCaller, Role, requires
+from engram_host.companion.auth.middleware import shown_token
 from engram_host.companion.auth.sessions import NO_TOKEN
 from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.bridges.runner import BridgeStatus

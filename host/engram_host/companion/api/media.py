@@ -8,7 +8,7 @@ from fastapi import FastAPI, Path, Query, Request, Response
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.copies import BINARY, DeviceName, read_body
-from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.auth.access import Role, requires
 from engram_host.companion.media.content import ENDINGS
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.store.boards.table import MOST_NUMBER

@@ -8,7 +8,7 @@ from starlette.exceptions import HTTPException
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import RequestCaller, Role, requires
+from engram_host.companion.auth.access import RequestCaller, Role, requires
 from engram_host.companion.folders.service import MOST_LINES, FileExcerpt, FolderState
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.types import DEVICE_NAME

@@ -1,39 +1,37 @@
-"""The access check of every HTTP request: origin, caller, size, rate and the route's role."""
+"""The check of every HTTP request: origin, caller, size, rate, the route's role and the CSRF token; headers of answers."""
 
 import asyncio
 import base64
 import binascii
+import ipaddress
 import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Annotated, Any
+from urllib.parse import SplitResult, urlsplit
 
-from fastapi import Depends, FastAPI, Request
-from fastapi.routing import RouteContext, iter_route_contexts
+from fastapi import FastAPI
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import cookie_parser
+from starlette.requests import Request, cookie_parser
 from starlette.responses import Response
-from starlette.routing import Match
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engram_host.companion.auth.audit import ALLOWED, REFUSED, AuditLog
-from engram_host.companion.auth.browsers import check_csrf, check_origin, is_navigation, with_headers
-from engram_host.companion.auth.identity import STRANGER, ApiCaller, CallerLookup, FailedLogins, RateLimiter
-from engram_host.companion.auth.sessions import COOKIE, BrowserSession, Sessions
+from engram_host.companion.auth.access import (
+    ALLOWED,
+    REFUSED,
+    ApiCaller,
+    AuditLog,
+    CallerLookup,
+    FailedLogins,
+    RateLimiter,
+    Role,
+    RouteRule,
+    RouteRules,
+    is_allowed,
+)
+from engram_host.companion.auth.sessions import COOKIE, CSRF_FIELD, CSRF_HEADER, BrowserSession, Sessions
 from engram_host.companion.errors import StoreUnavailable
-
-DECLARED = "x-may"
-
-READS = "x-reads"
-
-FORM = "x-form"
-
-LINK = "x-link"
-
-BODY = "x-body"
 
 _FIGURES = frozenset(
     {
@@ -49,77 +47,6 @@ _FIGURES = frozenset(
     }
 )
 """Routes without private data that are polled; they are not audited."""
-
-
-class Role(StrEnum):
-    ANYBODY = "anybody"
-    DEVICE = "device"
-
-    OWN_DEVICE = "own device"
-
-    OPERATOR = "operator"
-
-    GATEWAY = "gateway"
-    """Any board or the operator, always by token, since it costs money."""
-
-
-_DESCRIPTION = "/openapi.json"
-
-
-def requires(
-    who: Role, *, reads: bool = False, form: bool = False, link: bool = False, most_body: int = 0
-) -> dict[str, Any]:
-    """Return a route's `openapi_extra`; `reads` marks a POST without changes."""
-    flags = {READS: reads, FORM: form, LINK: link, BODY: most_body}
-    return {DECLARED: str(who)} | {name: value for name, value in flags.items() if value}
-
-
-@dataclass(frozen=True)
-class RouteRule:
-    """Access rule of a request's route; `device` is the board in its path, "" if none."""
-
-    role: Role
-    device: str = ""
-    reads: bool = True
-    path: str = ""
-    has_form: bool = False
-    has_link: bool = False
-    most_body: int = 0
-
-
-class RouteRules:
-    def __init__(self, app: FastAPI):
-        # app.routes lists an included router as one entry and hides its routes' rules.
-        self._routes = [(route, _declared(route)) for route in iter_route_contexts(app.routes)]
-
-    def find(self, scope: Scope) -> RouteRule:
-        if scope["path"] == _DESCRIPTION:
-            return RouteRule(Role.ANYBODY)
-        of_path: RouteRule | None = None
-        for route, extra in self._routes:
-            match, found = route.matches(scope)
-            if match is Match.NONE:
-                continue
-            rule = _rule_of(route.path or "", extra, found, scope["method"])
-            if match is Match.FULL:
-                return rule
-            # Another method of this path: callers without access learn nothing about it either.
-            of_path = of_path or rule
-        if of_path:
-            return of_path
-        # Not found, which only callers with a token may know.
-        return RouteRule(Role.DEVICE)
-
-
-def _rule_of(path: str, extra: dict[str, Any], found: Scope, method: str) -> RouteRule:
-    device = found.get("path_params", {}).get("device", "")
-    reads = method in ("GET", "HEAD") or extra.get(READS, False)
-    role, has_form, has_link = Role(extra.get(DECLARED, Role.OPERATOR)), extra.get(FORM, False), extra.get(LINK, False)
-    return RouteRule(role, device, reads, path, has_form, has_link, extra.get(BODY, 0))
-
-
-def _declared(route: RouteContext) -> dict[str, Any]:
-    return getattr(route, "openapi_extra", None) or {}
 
 
 # --- the check
@@ -210,14 +137,14 @@ class AuthMiddleware:
             raise HTTPException(503, problem.public, {"Retry-After": "15"}) from None
         if caller.device:
             self._access.check_rate(caller.device)
-        if caller.is_read_only and not _is_allowed(caller, rule):
+        if caller.is_read_only and not is_allowed(caller, rule):
             raise HTTPException(403, f"the token {caller.name} may only read what boards remember.")
         if rule.role is Role.ANYBODY or not (self._access.requires_tokens or rule.role is Role.GATEWAY):
             return caller, session
         if not caller.is_known:
             await self._note_refusal(scope, rule.device, has_token=bool(shown_token(headers)))
             raise HTTPException(401, _NO_TOKEN, {"WWW-Authenticate": "Bearer"})
-        if not _is_allowed(caller, rule):
+        if not is_allowed(caller, rule):
             line = "%s %r refused to %s"
             _log.warning(line, scope["method"], scope["path"][:200], caller.device)
             raise HTTPException(403, f"the token is that of {caller.device}, which may not do this.")
@@ -233,7 +160,7 @@ class AuthMiddleware:
             return
         action = f"{scope['method']} {rule.path.replace('{device}', rule.device)}"
         client = scope.get("client")
-        outcome = ALLOWED if _is_allowed(caller, rule) else REFUSED
+        outcome = ALLOWED if is_allowed(caller, rule) else REFUSED
         await self._access.audit.note(caller, action, outcome, client[0] if client else "")
 
     async def _note_refusal(self, scope: Scope, device: str, *, has_token: bool) -> None:
@@ -249,15 +176,6 @@ _NO_TOKEN = (
     "a token is asked for, in the header Authorization: Bearer TOKEN. `engram device add NAME` makes one for a board; the "
     "operator's is in operator.token in the companion's folder."
 )
-
-
-def _is_allowed(caller: ApiCaller, rule: RouteRule) -> bool:
-    if caller.is_read_only:
-        return rule.reads and rule.role is not Role.GATEWAY
-    if caller.is_operator:
-        return True
-    is_own = rule.role is Role.OWN_DEVICE and caller.may_act_for(rule.device)
-    return rule.role in (Role.DEVICE, Role.GATEWAY) or is_own
 
 
 def shown_token(headers: Headers) -> str:
@@ -314,10 +232,136 @@ class _Body:
 _CLOSE = {"Connection": "close"}
 
 
-async def _caller(request: Request) -> ApiCaller:
-    # async, or each request would wait for a thread.
-    state: Any = request.state
-    return getattr(state, "caller", STRANGER)
+# --- browsers
 
 
-RequestCaller = Annotated[ApiCaller, Depends(_caller)]
+MOST_FIELDS = 200
+
+_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
+
+_NO_SESSION = "the page is not signed in any more: load it again, then send this once more."
+_NO_CSRF = (
+    "a browser that is signed in shows its session's CSRF token with all that changes something, in the header "
+    "X-CSRF-Token: load the page again, then send this once more."
+)
+
+_OWN = ((b"x-content-type-options", b"nosniff"), (b"cross-origin-resource-policy", b"same-origin"))
+
+
+# --- where a request comes from
+
+
+def is_cross_site(headers: Headers) -> bool:
+    """True if another site's page caused a request."""
+    return headers.get("sec-fetch-site") == "cross-site"
+
+
+def is_navigation(headers: Headers) -> bool:
+    """True if a browser shows the answer as a page, not as a frame, picture or script."""
+    return (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
+
+
+def check_origin(headers: Headers, names: frozenset[str] | None, *, is_link: bool = False) -> None:
+    """Refuse cross-site requests except followed links (`is_link`), and foreign host names."""
+    host = headers.get("host", "")
+    if names is not None and not is_own_name(_split(f"//{host}").hostname or "", names):
+        raise HTTPException(
+            403,
+            "the companion is not known by the name in the header Host: use its address, or add it to security.hosts.",
+        )
+    origin = headers.get("origin")
+    is_other_page = origin is not None and _split(origin).netloc.lower() != host.lower()
+    if is_other_page or (is_cross_site(headers) and not is_link):
+        raise HTTPException(403, "a page of another site may not use the companion.")
+
+
+def is_own_name(name: str, names: frozenset[str]) -> bool:
+    """True for an address, localhost, or one of `names`."""
+    if name == "localhost" or name in names:
+        return True
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return urlsplit("")
+
+
+# --- CSRF tokens
+
+
+async def check_csrf(
+    scope: Scope, body: Receive, session: BrowserSession | None, *, has_form: bool, is_open: bool
+) -> Receive:
+    """Check the CSRF token of a change by cookie; return a replayable body. Raise HTTPException."""
+    if scope["method"] in _SAFE:
+        return body
+    if session is None:
+        if has_form and not is_open:
+            raise HTTPException(403, _NO_SESSION)
+        return body
+    if session.has_csrf(Headers(scope=scope).get(CSRF_HEADER, "")):
+        return body
+    if has_form:
+        shown, again = await _shown_in_form(scope, body)
+        if session.has_csrf(shown):
+            return again
+    raise HTTPException(403, _NO_CSRF)
+
+
+async def _shown_in_form(scope: Scope, body: Receive) -> tuple[str, Receive]:
+    pieces: list[bytes] = []
+    has_more = True
+    while has_more:
+        message = await body()
+        if message["type"] == "http.disconnect":
+            raise HTTPException(400, "the request ended before its body did.", {"Connection": "close"})
+        pieces.append(message.get("body", b""))
+        has_more = message.get("more_body", False)
+    whole = b"".join(pieces)
+    async with Request(scope, _replay(whole, body)).form(max_files=1, max_fields=MOST_FIELDS) as form:
+        shown = form.get(CSRF_FIELD, "")
+    return shown if isinstance(shown, str) else "", _replay(whole, body)
+
+
+def _replay(whole: bytes, after: Receive) -> Receive:
+    waiting: list[Message] = [{"type": "http.request", "body": whole, "more_body": False}]
+
+    async def receive() -> Message:
+        return waiting.pop() if waiting else await after()
+
+    return receive
+
+
+# --- headers of answers
+
+
+def with_headers(send: Send) -> Send:
+    """Return a sender that adds the headers and strips hosts from redirects."""
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message["headers"])
+            if message["status"] // 100 == 3:
+                headers = [(name, _path_of(value) if name.lower() == b"location" else value) for name, value in headers]
+            names = {name.lower() for name, _ in headers}
+            message["headers"] = headers + [(name, value) for name, value in _OWN if name not in names]
+        await send(message)
+
+    return sent
+
+
+def _path_of(location: bytes) -> bytes:
+    try:
+        parts = urlsplit(location.decode("latin-1"))
+    except ValueError:
+        return b"/"
+    path = "/" + parts.path.lstrip("/")
+    where = f"{path}?{parts.query}" if parts.query else path
+    return (f"{where}#{parts.fragment}" if parts.fragment else where).encode("latin-1")

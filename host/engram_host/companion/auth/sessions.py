@@ -10,7 +10,7 @@ import hmac
 import time
 from dataclasses import dataclass, replace
 
-from engram_host.companion.auth.identity import ApiCaller, CallerLookup
+from engram_host.companion.auth.access import ApiCaller, CallerLookup
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN, new_token, token_digest
 from engram_host.companion.store.tokens import PageCode, PageSession, PageSessionTable
 

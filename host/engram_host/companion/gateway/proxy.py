@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engram_host.companion.auth.identity import ApiCaller
+from engram_host.companion.auth.access import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import (

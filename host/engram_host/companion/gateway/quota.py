@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engram import text
-from engram_host.companion.auth.identity import ApiCaller
+from engram_host.companion.auth.access import ApiCaller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.gateway.dialects import LimitReached
 from engram_host.companion.gateway.request import estimate_tokens

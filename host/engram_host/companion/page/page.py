@@ -19,9 +19,9 @@ from starlette.exceptions import HTTPException
 from engram.errors import EngramError
 from engram.memory import line_meaning
 from engram_host.companion.api.app import status_of
-from engram_host.companion.auth.browsers import is_cross_site
+from engram_host.companion.auth.access import Role, requires
 from engram_host.companion.auth.exposure import is_loopback
-from engram_host.companion.auth.middleware import HttpAccess, Role, requires
+from engram_host.companion.auth.middleware import HttpAccess, is_cross_site
 from engram_host.companion.auth.sessions import COOKIE, NO_TOKEN, SESSION_SECONDS, BrowserSession
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.page.catalog import LANGUAGE_COOKIE, NAMES, Texts, choose_language, load_catalogs

@@ -8,7 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.types import Scope
 
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import MakeRefusal, Role, requires
+from engram_host.companion.auth.access import Role, requires
+from engram_host.companion.auth.middleware import MakeRefusal
 from engram_host.companion.page.page import STATIC, Page, wants_page
 from engram_host.companion.page.views.boards import add_board_views
 from engram_host.companion.page.views.chat import add_chat_views

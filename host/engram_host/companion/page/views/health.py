@@ -7,7 +7,7 @@ from fastapi import Request, Response
 
 from engram_host import __version__
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.auth.middleware import DECLARED, Role, requires
+from engram_host.companion.auth.access import DECLARED, Role, requires
 from engram_host.companion.diagnosis.checks import check_companion
 from engram_host.companion.page.page import Page, Views, redirect
 

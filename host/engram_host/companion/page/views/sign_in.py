@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from fastapi import Form, Query, Request, Response
 
-from engram_host.companion.auth.browsers import is_cross_site
-from engram_host.companion.auth.middleware import Role, requires
+from engram_host.companion.auth.access import Role, requires
+from engram_host.companion.auth.middleware import is_cross_site
 from engram_host.companion.page.page import Page, Views, is_local, redirect
 
 _MOST_TOKEN = 200
