@@ -109,7 +109,7 @@ class SearchService:
 
         `is_quick` skips a slow vector, and limits notes to those that the board lacks.
         """
-        access.check_caller(request.caller)
+        caller = access.check_caller(Caller(request.principal, "http", request.group, request.workspace))
         if not isinstance(request.folders, bool) and request.log:
             raise BadSearch("folders", "cannot be named together with log, which is one of a board")
         if request.until and request.since >= request.until:
@@ -125,7 +125,7 @@ class SearchService:
             took = 1000 * (time.perf_counter() - began)
             # One slot is always free for boards, which wait only briefly.
             async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-                result = await asyncio.to_thread(self._search, request, vector, only_left=is_quick)
+                result = await asyncio.to_thread(self._search, request, caller, vector, only_left=is_quick)
         return replace(result, embed_ms=took, degraded=result.degraded or problem)
 
     def _with_defaults(self, request: SearchRequest) -> SearchRequest:
@@ -146,18 +146,20 @@ class SearchService:
         except EmbedderError as error:
             return None, REASONS.say("query_unembedded", problem=str(error))
 
-    def _search(self, request: SearchRequest, vector: QueryVector | None, *, only_left: bool) -> SearchResult:
+    def _search(
+        self, request: SearchRequest, caller: Caller, vector: QueryVector | None, *, only_left: bool
+    ) -> SearchResult:
         found = self._sources(request, only_left=only_left)
         notes = [device for device in found if device.name.startswith(FOLDER)]
         searched = notes if request.log == "notes" else found
         named = None if isinstance(request.folders, bool) else request.folders
         kept = self._folders if request.folders and not request.log else None
         if kept and (kept.standings or named):
-            searched = searched + kept.searchable_folders(request.caller, named)
+            searched = searched + kept.searchable_folders(caller, named)
         else:
             kept = None
         if searched:
-            result = self._engine.search(request, searched, int(self._clock()), vector)
+            result = self._engine.search(request, caller, searched, int(self._clock()), vector)
         else:
             missing = "no_notes" if found else "folders_unread" if named else "no_boards"
             result = SearchResult((), why_empty=REASONS.say(missing))
@@ -165,7 +167,7 @@ class SearchService:
             kinds = _kinds(request, has_boards=bool(found), has_notes=bool(notes), has_folders=bool(kept))
             result = replace(result, plan=replace(result.plan, kinds=kinds))
         if kept:
-            result = kept.with_citations(result, request.query, request.caller, named)
+            result = kept.with_citations(result, request.query, caller, named)
         return replace(result, hits=tuple(hit for each in result.hits if (hit := self._with_citation(each))))
 
     def _sources(self, request: SearchRequest, *, only_left: bool) -> list[Device]:
@@ -197,7 +199,7 @@ class SearchService:
         line = next((first for seq, first, _ in file.places if seq == hit.seq), 0) if file else 0
         name, _ = principal_files.principal_of(hit.path)
         cited = f"{name}#{line}"
-        found = replace(hit, device=hit.device.removeprefix(prefix), id=cited, path=name, citation=cited)
+        found = replace(hit, device=hit.device.removeprefix(prefix), id=cited, path=name, citation=cited, kind="note")
         return replace(found, is_on_board=prefix == NOTES) if line else None
 
     async def answer_get(self, device: str, head: Head) -> list[bytes]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engram import log_line
+from engram.memory.access import OWNER
 from engram_host.boards.file_set import compile_module
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.engine import SearchEngine
@@ -156,7 +157,7 @@ async def _rank(conversation: Conversation, limit: int, work: Path, options: dic
         for question in conversation.questions:
             request = SearchRequest.model_validate({"query": question.text, "limit": limit, **options})
             vector = await embedding.vector_of(question.text, QUERY_SECONDS) if has_meaning else None
-            result = await asyncio.to_thread(engine.search, request, [device], now, vector)
+            result = await asyncio.to_thread(engine.search, request, OWNER, [device], now, vector)
             if result.degraded:
                 raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
             rankings.append(Ranking(_ids(result, conversation), result.confidence))

@@ -135,6 +135,7 @@ class Asked:
     """A search, with what a service adds to its request."""
 
     request: SearchRequest
+    caller: Caller
     sources: tuple[str, ...]
     now: int
 
@@ -151,7 +152,7 @@ class Search:
         has_vector = self._with_meaning and asked.request.meaning is not False
         vector = QueryVector(IDENTITY, vector_of(asked.request.query)) if has_vector else None
         devices = [self._boards.device(name) for name in asked.sources]
-        return self.engine.search(asked.request, devices, asked.now, vector)
+        return self.engine.search(asked.request, asked.caller, devices, asked.now, vector)
 
 
 def engine_of(store: SearchStore, with_meaning: bool = False) -> Search:
@@ -160,8 +161,7 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> Search:
 
 def asked(query: str, *sources: str, caller: Caller = OWNER, now: int = NOW, **options: Any) -> Asked:
     """A request of the owner's, for the device `b` if none is named."""
-    who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
-    return Asked(SearchRequest.model_validate({"query": query, **who, **options}), sources or ("b",), now)
+    return Asked(SearchRequest.model_validate({"query": query, **options}), caller, sources or ("b",), now)
 
 
 def ids(result: SearchResult) -> list[str]:

@@ -234,7 +234,7 @@ class FolderService:
         shown = snippet(hit.text, query, self._settings.snippet_chars)
         path = place.citation(hit.path)
         citation = f"{path}#{first + shown.line}"
-        return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation)
+        return replace(hit, device="", id=citation, text=shown.text, path=path, citation=citation, kind="passage")
 
     def lines(self, caller: Caller, cited: str, first: int, count: int) -> FileExcerpt:
         """Return lines of a file as it is now; raises NoSuchFile or FileUnreadable, also without access."""

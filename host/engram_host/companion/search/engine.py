@@ -213,14 +213,19 @@ class SearchEngine:
         self.indexes = IndexCache(boards, vectors, most_bytes)
 
     def search(
-        self, request: SearchRequest, sources: Sequence[Device], now: int, vector: QueryVector | None = None
+        self,
+        request: SearchRequest,
+        caller: Caller,
+        sources: Sequence[Device],
+        now: int,
+        vector: QueryVector | None = None,
     ) -> SearchResult:
         """Search some boards, notes and folders, each once."""
         began = time.perf_counter()
         identity = vector.identity if vector else None
         found = [(self.indexes.of_device(device, identity), device) for device in sources]
         with _held(found):
-            ranking = Ranking(self._vectors, request, now, found, vector)
+            ranking = Ranking(self._vectors, request, caller, now, found, vector)
             hits = ranking.read_hits(self._boards)
             empty = "" if hits else ranking.why_empty()
         left = len(ranking.candidates) - len(hits)
@@ -268,13 +273,15 @@ class Ranking:
         self,
         vectors: VectorTable,
         request: SearchRequest,
+        caller: Caller,
         now: int,
         found: Sequence[tuple[DeviceIndex, Device]],
         query: QueryVector | None,
     ):
         self._request = request
+        self._caller = caller
         self._devices = [device for _, device in found]
-        self._seen = [visible_rows(index, request, now) for index, _ in found]
+        self._seen = [visible_rows(index, request, caller, now) for index, _ in found]
         self._days = next(filter(None, (days_named(request, now, index.zone) for index, _ in found)), None)
         scan = self._start_scan(vectors, query)
         uses_words = request.words is not False
@@ -322,7 +329,7 @@ class Ranking:
         mmr = self._request.mmr
         order = iter(self.candidates if mmr is None else self._varied(boards, mmr))
         hits: list[Hit] = []
-        while part := list(islice(order, self._request.depth - len(hits))):
+        while part := list(islice(order, self._request.offset + self._request.limit - len(hits))):
             lines = self._read_lines(boards, part)
             hits += [self._hit(one, fields) for one, fields in zip(part, lines, strict=True) if fields]
         return hits
@@ -346,7 +353,7 @@ class Ranking:
             found[place, log] = boards.lines_at(device.name, log, device.logs[log].epoch, seqs, archived=True)
         for one in candidates:
             line = found[one.place, one.log].get(one.seq)
-            yield _shown_fields(line, self._request.caller) if line else None
+            yield _shown_fields(line, self._caller) if line else None
 
     def _hit(self, candidate: Candidate, line: Fields) -> Hit:
         device, board = self._devices[candidate.place], self._side.boards[candidate.place]
@@ -371,6 +378,7 @@ class Ranking:
             heading=str(line.get("heading", "")),
             is_on_board=state != "archived" and candidate.seq >= device.logs[candidate.log].oldest,
             confidence=confidence,
+            kind="turn" if candidate.log == "journal" else "memory",
         )
 
     def _explain(self, candidate: Candidate, parts: Sequence[float]) -> Explanation:

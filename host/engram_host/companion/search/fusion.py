@@ -226,7 +226,7 @@ def _date_points(request: SearchRequest, now: int, at: NDArray[np.int64], zone: 
 def candidate_rows(
     request: SearchRequest, lexical: Sequence[Floats] | None, meaning: VectorScores | None, boards: int
 ) -> list[Rows]:
-    count = min(request.depth * request.candidates, MOST_CANDIDATES)
+    count = min((request.offset + request.limit) * request.candidates, MOST_CANDIDATES)
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found

@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engram.memory.access import Caller
 from engram_host.companion.types import DEVICE_NAME
 from engram_host.sentences import SentenceTable
 
@@ -112,14 +111,6 @@ class SearchRequest(BaseModel):
     dates: bool = Field(default=True, description="whether entries of the days that the query names come higher")
     explain: bool = Field(default=False, description="whether to explain each score")
 
-    @property
-    def caller(self) -> Caller:
-        return Caller(self.principal, "http", self.group, self.workspace)
-
-    @property
-    def depth(self) -> int:
-        return self.offset + self.limit
-
 
 HitKind = Literal["memory", "turn", "note", "passage"]
 
@@ -175,11 +166,7 @@ class Hit:
     """False if only the archive still has its line."""
 
     confidence: float = 0.0
-    kind: HitKind = field(default="memory", init=False)
-
-    def __post_init__(self) -> None:
-        kind = "note" if self.path else "turn" if self.id.startswith("t") else "memory"
-        object.__setattr__(self, "kind", kind if self.device else "passage")
+    kind: HitKind = "memory"
 
 
 @dataclass(frozen=True)

@@ -151,33 +151,33 @@ class VisibleRows:
         return self.live_rows.dead if self.wanted is self.live else np.flatnonzero(~self.wanted)
 
 
-def visible_rows(index: DeviceIndex, request: SearchRequest, now: int) -> VisibleRows:
-    rows = _live_rows(index, request, now)
+def visible_rows(index: DeviceIndex, request: SearchRequest, caller: Caller, now: int) -> VisibleRows:
+    rows = _live_rows(index, caller, now)
     if not request.history:
         wanted = rows.live & _passes(index, request) if _has_filters(request) else rows.live
-        return VisibleRows(index, rows, wanted, request.caller.principal)
-    allowed = _in_scope(index, request, now)
+        return VisibleRows(index, rows, wanted, caller.principal)
+    allowed = _in_scope(index, caller, now)
     wanted = rows.live | allowed & (index.rows.column("state") == tables.SUPERSEDED)
     wanted |= _earlier(index, allowed)
-    return VisibleRows(index, rows, wanted & _passes(index, request), request.caller.principal)
+    return VisibleRows(index, rows, wanted & _passes(index, request), caller.principal)
 
 
-def _live_rows(index: DeviceIndex, request: SearchRequest, now: int) -> LiveRows:
-    labels = frozenset(access.labels(request.caller))
+def _live_rows(index: DeviceIndex, caller: Caller, now: int) -> LiveRows:
+    labels = frozenset(access.labels(caller))
     kept = index.view
     if isinstance(kept, LiveRows) and kept.fits(labels, now):
         return kept
     states, expires = index.rows.column("state"), index.rows.column("expires")
-    live = _in_scope(index, request, now) & ((states == tables.LIVE) | (states == tables.ARCHIVED))
+    live = _in_scope(index, caller, now) & ((states == tables.LIVE) | (states == tables.ARCHIVED))
     until = int(expires[live].min(where=expires[live] > 0, initial=tables.MOST_TIME))
     found = LiveRows(ref(index), live, labels, now, until, index.changes)
     index.view = found
     return found
 
 
-def _in_scope(index: DeviceIndex, request: SearchRequest, now: int) -> Mask:
+def _in_scope(index: DeviceIndex, caller: Caller, now: int) -> Mask:
     expires = index.rows.column("expires")
-    return rows_seen_by(index, request.caller) & ((expires == 0) | (expires > now))
+    return rows_seen_by(index, caller) & ((expires == 0) | (expires > now))
 
 
 def rows_seen_by(index: DeviceIndex, caller: Caller) -> Mask:
