@@ -15,7 +15,7 @@ from engram_host.companion import recovery
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import AuditEntry
-from killed_at import killed_at
+from killed_at import STEP, killed_at
 from peers import Companion
 from plain_board import PlainBoard
 from sending import Sent
@@ -238,6 +238,7 @@ def _said(path: Path) -> str:
         store.close()
 
 
+@pytest.mark.shortened
 def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path: Path):
     saved, used, path = tmp_path / "saved.db", tmp_path / "used.db", tmp_path / "companion.db"
     for place, word in ((saved, "new"), (used, "old")):
@@ -256,11 +257,11 @@ def test_a_restore_that_is_killed_leaves_the_one_database_or_the_other(tmp_path:
         # As a companion that was killed leaves it: the last change stands in the log beside the file alone.
         for ending in ("", "-wal"):
             shutil.copyfile(f"{used}{ending}", f"{path}{ending}")
-        is_killed = killed_at(len(found) + 1, recovery, restore)
+        is_killed = killed_at(len(found) * STEP + 1, recovery, restore)
         found.append(_said(path))
     store.close()
     assert found[0] == "old" and found[-1] == "new" and set(found) == {"old", "new"}
-    assert found == sorted(found, reverse=True) and found.count("old") > 20
+    assert found == sorted(found, reverse=True) and found.count("old") * STEP > 20
 
 
 # --- the audit log

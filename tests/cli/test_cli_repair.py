@@ -15,7 +15,7 @@ from engram_host.companion.lockfile import lock_home
 from engram_host.companion.recovery import daily_backup, kept_files, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.types import AuditEntry, LogName, SeqRange
-from killed_at import killed_at
+from killed_at import STEP, killed_at
 from plain_board import PlainBoard
 
 JOURNAL: LogName = "journal"
@@ -131,6 +131,7 @@ def test_what_stands_in_the_log_beside_the_damaged_file_is_kept(home: Home):
     assert home.open().tokens.tokens() == []
 
 
+@pytest.mark.shortened
 def test_a_repair_that_is_killed_leaves_the_damaged_database_or_the_new_one(home: Home):
     backup = home.save()
     home.damage()
@@ -143,7 +144,7 @@ def test_a_repair_that_is_killed_leaves_the_damaged_database_or_the_new_one(home
 
     line = 1
     while killed_at(line, recovery, repair) and home.path.read_bytes() == damaged:
-        line += 1
+        line += STEP
     assert line > 40 and kept.read_bytes() == damaged
     recovery.check_backup(home.path)
 

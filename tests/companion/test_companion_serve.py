@@ -1,6 +1,5 @@
 """`engram serve` as a person uses it: it starts, says where it is, ends when told to, and explains what does not work."""
 
-import json
 import signal
 from pathlib import Path
 
@@ -10,19 +9,14 @@ from cli_case import engram
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import StoreSettings, store_url
 from one_case import in_one_case
-from serve_process import FREE, failed_start, start_serve
-from waiting import wait_until
+from serve_process import failed_start, serve_once
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_is_and_ends_on_a_signal(tmp_path: Path, number: int):
-    ready = tmp_path / "ready.json"
-    process = start_serve(tmp_path / "home", *FREE, "--ready-file", str(ready))
-    where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
-    process.send_signal(number)
-    shown, told = process.communicate(timeout=30)
-    assert where["http"] in shown and "mqtt" not in where
-    assert (process.returncode, told) == (0, "")
+    served = serve_once(tmp_path / "home", number=number)
+    assert served.where["http"] in served.shown and "mqtt" not in served.where
+    assert (served.status, served.told) == (0, "")
 
 
 @in_one_case(
@@ -43,7 +37,7 @@ def test_a_wrong_setting_ends_it_with_a_sentence_that_names_it(tmp_path: Path, c
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text(content)
-    status, told = failed_start(home, *FREE)
+    status, told = failed_start(home)
     assert status == 2 and name in told and "Traceback" not in told
 
 
@@ -51,12 +45,8 @@ def test_a_flag_goes_before_the_file_and_the_file_before_the_environment(tmp_pat
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text('[http]\nhost = "127.0.0.1"\nport = 1\n')
-    ready = tmp_path / "ready.json"
-    process = start_serve(home, *FREE, "--ready-file", str(ready), ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2")
-    where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
-    process.terminate()
-    process.communicate(timeout=30)
-    assert where["http"].startswith("http://127.0.0.1:") and not where["http"].endswith((":1", ":2"))
+    url = serve_once(home, ENGRAM_HTTP_HOST="192.0.2.1", ENGRAM_HTTP_PORT="2").where["http"]
+    assert url.startswith("http://127.0.0.1:") and not url.endswith((":1", ":2"))
 
 
 @in_one_case(

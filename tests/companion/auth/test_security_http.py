@@ -21,7 +21,7 @@ from engram_host.companion.supervisor import Supervisor
 from one_case import in_one_case
 from peers import Companion
 from sending import Sent
-from serve_process import FREE, failed_start
+from serve_process import failed_start
 from served_companion import Served, run
 from server_process import PLAIN
 from waiting import SECONDS, wait_until
@@ -345,7 +345,7 @@ def test_a_wide_listener_needs_a_token_and_tls_or_a_word(
 
 
 def test_it_does_not_start_wide_without_tokens_and_says_why(tmp_path: Path):
-    status, told = failed_start(tmp_path / "home", *FREE, "--http-host", "0.0.0.0")
+    status, told = failed_start(tmp_path / "home", "--http-host", "0.0.0.0")
     assert status == 2 and "engram device add" in told and "Traceback" not in told
 
 
@@ -354,7 +354,7 @@ def test_a_wrong_certificate_ends_it_with_a_sentence(tmp_path: Path, content: st
     home = tmp_path / "home"
     home.mkdir()
     (home / "companion.toml").write_text(f"[http]\n{content}\n")
-    status, told = failed_start(home, *FREE)
+    status, told = failed_start(home)
     assert status == 2 and "http.certificate" in told and "Traceback" not in told
 
 

@@ -23,7 +23,7 @@ from engram_host.companion.store import open_store
 from leaky_service import WAYS, LeakyService, Talkative
 from one_case import in_one_case
 from peers import Companion
-from serve_process import FREE, failed_start
+from serve_process import failed_start
 from server_process import PLAIN
 from waiting import SECONDS
 
@@ -113,7 +113,7 @@ def test_a_file_that_others_may_read_ends_the_start_with_a_sentence(tmp_path: Pa
     home = tmp_path / "home"
     SecretStore(home, {}).keep(keys.NAME, KEY)
     (home / "secrets" / keys.NAME).chmod(0o640)
-    status, told = failed_start(home, *FREE, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
+    status, told = failed_start(home, ENGRAM_GATEWAY_URL="http://127.0.0.1:9/v1")
     assert status == 2 and "chmod 600" in told and KEY not in told and "Traceback" not in told
 
 

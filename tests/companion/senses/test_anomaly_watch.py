@@ -51,13 +51,17 @@ def test_a_new_level_is_unusual_until_it_is_usual(store: CompanionStore, kitchen
     assert found(store) == [("unusual", True)]
 
 
-def test_a_start_finds_the_same_anomalies_again_and_keeps_them_once(store: CompanionStore, kitchen: PerceivingBoard):
+def test_anomalies_are_kept_once_and_do_not_change_what_the_board_sends_next(
+    store: CompanionStore, kitchen: PerceivingBoard
+):
     read(kitchen, 16 * 24, 20, 1)
     read(kitchen, 12, 26, 2)
+    wanted = kitchen.sent.hello()["senses"]
     look(store, kitchen)
     before = store.senses.sense_events("kitchen")
     look(store, kitchen)
-    assert store.senses.sense_events("kitchen") == before
+    assert store.senses.sense_events("kitchen") == before and before
+    assert kitchen.sent.hello()["senses"] == wanted
 
 
 def test_what_lasts_and_is_not_found_again_has_ended(store: CompanionStore, kitchen: PerceivingBoard):
@@ -68,11 +72,3 @@ def test_what_lasts_and_is_not_found_again_has_ended(store: CompanionStore, kitc
     read(kitchen, 24, 26, 3)
     look(store, kitchen)
     assert found(store) == [("unusual", True)]
-
-
-def test_anomalies_do_not_change_what_the_board_sends_next(store: CompanionStore, kitchen: PerceivingBoard):
-    read(kitchen, 16 * 24, 20, 1)
-    read(kitchen, 12, 26, 2)
-    before = kitchen.sent.hello()["senses"]
-    look(store, kitchen)
-    assert kitchen.sent.hello()["senses"] == before

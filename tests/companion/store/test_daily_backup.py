@@ -11,7 +11,7 @@ from engram_host.companion.metrics import last_backup
 from engram_host.companion.recovery import DailyBackup, check_backup, daily_backup, kept_files
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
-from killed_at import killed_at
+from killed_at import STEP, killed_at
 
 DAY = 86400
 
@@ -116,12 +116,13 @@ def test_a_failure_is_forgotten_after_a_success(home: Home):
     assert home.saving.problem == "" and home.saved() == ["0"]
 
 
+@pytest.mark.shortened
 def test_a_kill_leaves_the_former_backup_or_the_new_one(home: Home):
     home.saving.save_if_due()
     home.change(1)
     line, is_killed = 0, True
     while is_killed:
-        line += 1
+        line += STEP
         home.let_a_day_pass()
         is_killed = killed_at(line, recovery, home.saving.save_if_due)
         assert home.saved()[0] in ("0", "1")

@@ -2,9 +2,11 @@
 
 import time
 
+import pytest
+
 from engram_host.companion.auth.sessions import CODE_SECONDS
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.tokens import MOST_CODES, MOST_SESSIONS, PageCode, PageSession
+from engram_host.companion.store import CompanionStore, tokens
+from engram_host.companion.store.tokens import PageCode, PageSession
 
 
 def test_a_session_ends_after_its_days(store: CompanionStore):
@@ -38,20 +40,25 @@ def test_a_link_ends_after_ten_minutes(store: CompanionStore):
     assert store.sessions.take_page_code(code.digest, now + CODE_SECONDS - 1, is_local=True) == code
 
 
-def test_sessions_of_browsers_without_cookies_are_bounded(store: CompanionStore):
+MOST = 10
+
+
+def test_sessions_of_browsers_without_cookies_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tokens, "MOST_SESSIONS", MOST)
     now = int(time.time())
-    for number in range(MOST_SESSIONS + 5):
+    for number in range(MOST + 5):
         store.sessions.add_session(PageSession(number.to_bytes(32, "big"), b"", False, now, now + number, now + 86400))
-    assert store.sessions.page_session((MOST_SESSIONS + 4).to_bytes(32, "big"), now)
+    assert store.sessions.page_session((MOST + 4).to_bytes(32, "big"), now)
     assert store.sessions.page_session((0).to_bytes(32, "big"), now) is None
 
 
-def test_codes_that_nobody_uses_are_bounded(store: CompanionStore):
+def test_codes_that_nobody_uses_are_bounded(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(tokens, "MOST_CODES", MOST)
     now = int(time.time())
-    for number in range(MOST_CODES + 5):
+    for number in range(MOST + 5):
         store.sessions.add_page_code(PageCode(number.to_bytes(32, "big"), b"t" * 32, False, now + 60 + number), now)
     assert store.sessions.take_page_code((0).to_bytes(32, "big"), now, is_local=True) is None
-    assert store.sessions.take_page_code((MOST_CODES + 4).to_bytes(32, "big"), now, is_local=True)
+    assert store.sessions.take_page_code((MOST + 4).to_bytes(32, "big"), now, is_local=True)
 
 
 def test_all_sessions_of_a_token_end_together_and_no_other(store: CompanionStore):

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from engram_host.companion.lockfile import publish_addresses
 from engram_host.companion.serving import RunningCompanion, start
+from kept_adapters import keep_adapters
 
 FLAGS = {("http", "port"): 0, ("embedding", "provider"): "none"}
 SECONDS = 60.0
+
+keep_adapters()
 
 
 @contextlib.contextmanager

@@ -8,7 +8,11 @@ from collections.abc import Callable
 from types import FrameType, ModuleType
 from typing import Any
 
+from extent import extent
 from waiting import SECONDS
+
+STEP = extent(1, 4)
+"""Lines between two kills of a test, which has to be marked `shortened`."""
 
 
 def killed_at(line: int, module: ModuleType, work: Callable[[], None]) -> bool:

@@ -23,6 +23,9 @@ NOW = 1790000040
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
+_RUNNER = asyncio.Runner()
+"""A loop for all messages: one for each would take longer than the message."""
+
 
 class PerceivingBoard:
     """A board with senses in a folder, `sent` to a companion; its clock goes as it is told."""
@@ -129,4 +132,4 @@ def posted_to(store: CompanionStore, quota: LineQuota = NO_QUOTA) -> Callable[[s
 
     replication = replication_of(store, quota=quota)
     dispatcher = MessageDispatcher(replication, nothing, nothing, nothing, nothing)
-    return lambda device, data: b"".join(asyncio.run(dispatcher.answers(device, data)))
+    return lambda device, data: b"".join(_RUNNER.run(dispatcher.answers(device, data)))

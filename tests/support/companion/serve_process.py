@@ -1,12 +1,16 @@
-"""`engram serve` as a process of its own: as a person starts it, or one that is to fail."""
+"""`engram serve` as a process of its own, with what it prints; tests/cli/test_cli_usage.py starts it as a person does."""
 
+import json
 import os
-import subprocess
-import sys
+import signal
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any, NamedTuple
 
 from peers import ROOT
+from waiting import wait_until
 from warm_companion import fork
 
 VARIABLES = {
@@ -14,21 +18,46 @@ VARIABLES = {
     "PYTHONPATH": f"{ROOT / 'host'}:{ROOT / 'firmware'}",
     "EMBEDDING_PROVIDER": "none",
 }
-FREE = ("--http-port", "0")
 
 
-def start_serve(home: Path, *words: str, **variables: str) -> "subprocess.Popen[str]":
-    """The process, without waiting for it."""
-    command = [sys.executable, "-m", "engram_host", "serve", "--home", str(home), *words]
-    return subprocess.Popen(
-        command, env=VARIABLES | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=home.parent
-    )
+class Served(NamedTuple):
+    """Where a companion was, what it printed, and its status."""
+
+    where: dict[str, str]
+    shown: str
+    told: str
+    status: int
+
+
+def serve_once(
+    home: Path,
+    *words: str,
+    number: int = signal.SIGTERM,
+    visit: Callable[[dict[str, str]], None] = lambda where: None,
+    **variables: str,
+) -> Served:
+    """Start a companion, let `visit` look at it, and end it by a signal."""
+    ready = home.parent / "ready.json"
+    with _forked(home, "--ready-file", str(ready), *words, **variables) as (process, out, err):
+        where = json.loads(wait_until("it is ready", lambda: ready.read_text() if ready.exists() else ""))
+        visit(where)
+        process.send_signal(number)
+        return Served(where, status=process.wait(30), shown=_all_of(out), told=_all_of(err))
 
 
 def failed_start(home: Path, *words: str, **variables: str) -> tuple[int, str]:
-    """The status and what was told of a start that fails; without loading what it needs each time."""
+    """The status and what was told of a start that fails."""
+    with _forked(home, *words, **variables) as (process, _, err):
+        return process.wait(60), _all_of(err)
+
+
+@contextmanager
+def _forked(home: Path, *words: str, **variables: str) -> Iterator[tuple[Any, IO[str], IO[str]]]:
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        serve = ["serve", "--home", str(home), *words]
-        status = fork(serve, VARIABLES | variables, out.fileno(), err.fileno(), home.parent).wait(60)
-        err.seek(0)
-        return status, err.read()
+        serve = ["serve", "--home", str(home), "--http-port", "0", *words]
+        yield fork(serve, VARIABLES | variables, out.fileno(), err.fileno(), home.parent), out, err
+
+
+def _all_of(file: IO[str]) -> str:
+    file.seek(0)
+    return file.read()

@@ -13,11 +13,14 @@ from embedding_service import KEY, MODEL, EmbeddingService
 from engram.link import messages
 from engram_host.companion.serving import RunningCompanion, start
 from failing_network import FakeServer
+from kept_adapters import keep_adapters
 from markdown_folders import write
 from sending import Sent
 from webhook import Webhook
 
 SECONDS = 60.0
+
+keep_adapters()
 
 
 class Killed(Exception):

@@ -1,13 +1,14 @@
 """Companions that begin as forks of one process which has loaded all that a companion needs.
 
 Loading takes more than a second of CPU, and the tests start a companion a hundred times. A fork goes the whole way of
-`engram serve` from its first line, with its own arguments, variables and output; only modules are there already.
-test_companion_serve.py starts it as a person does.
+`engram serve` from its first line, with its own arguments, variables and output; only modules are there already, and the
+adapters of a companion that ran before the first fork. tests/cli/test_cli_usage.py starts it as a person does.
 
 The fork is made a child of the process of the tests (Linux gives orphans to the nearest process that asked for them), so that
 it is waited for and killed as any other.
 """
 
+import asyncio
 import ctypes
 import gc
 import importlib
@@ -18,6 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from functools import cache
@@ -109,7 +111,8 @@ def _door() -> socket.socket:
     assert ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
     mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     command = [sys.executable, __file__, str(its.fileno())]
-    variables = {**os.environ, "PYTHONPATH": ":".join(_FOLDERS)}
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("ENGRAM_", "EMBEDDING_"))}
+    variables = own | {"PYTHONPATH": ":".join(_FOLDERS)}
     subprocess.Popen(command, env=variables, pass_fds=[its.fileno()], stdin=subprocess.DEVNULL, start_new_session=True)
     its.close()
     return mine
@@ -160,12 +163,24 @@ def _load() -> None:
     for name in _LOADED:
         importlib.import_module(name)
     importlib.import_module("engram_host.companion.page.catalog").load_catalogs()
+    keep_adapters()
+    asyncio.run(_start_once())
     gc.collect()
     gc.freeze()
 
 
+async def _start_once() -> None:
+    from engram_host.companion.serving import start
+
+    flags = {("http", "port"): 0, ("embedding", "provider"): "none"}
+    with tempfile.TemporaryDirectory() as folder:
+        async with start(Path(folder) / "home", flags):
+            pass
+
+
 if __name__ == "__main__":
     from engram_host.__main__ import main
+    from kept_adapters import keep_adapters
 
     _load()
     _serve(socket.socket(fileno=int(sys.argv[1])))
