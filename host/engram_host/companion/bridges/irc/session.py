@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
 
-from engram_host.companion.auth.identity import RateLimiter
+from engram_host.companion.auth.access import RateLimiter
 from engram_host.companion.bridges.errors import (
     BridgeUnavailable,
     NetworkAway,
