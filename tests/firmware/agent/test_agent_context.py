@@ -38,6 +38,15 @@ def test_turns_that_left_the_window_are_recalled():
     assert "my bike is green" in _last(build_prompt(board, "which colour has the bike"))
 
 
+def test_without_citations_neither_the_lines_nor_the_guidance_tell_of_ids():
+    board = board_with_prompts()
+    board.records.store("The bike is green", ["bike"])
+    for value, is_shown in (("on", True), ("off", False)):
+        board.config.save("recall.citations", value)
+        prompt = build_prompt(board, "which colour has the bike?")
+        assert ("[m1 " in _last(prompt), "Cite ids" in _system(prompt)[1]) == (is_shown, is_shown)
+
+
 def test_new_tags_stand_with_the_message_until_the_window_moves():
     board = board_with_prompts(session_messages=4)
     build_prompt(board, "one")
