@@ -186,9 +186,7 @@ class Board:
             notes=self.notes,
             toolbox=self.toolbox,
         )
-        self.offline = Offline(
-            self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config.get("mode")
-        )
+        self.offline = Offline(self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config)
         if self.model and learns:
             self._add_jobs()
         self.agent = Agent(

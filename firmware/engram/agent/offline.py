@@ -23,7 +23,7 @@ _UNCERTAIN = const("I found nothing certain; this comes nearest:")
 _FOUND = const(5)
 
 
-class Offline(namedtuple("Offline", "records recall forgetting remote_search notes mode")):
+class Offline(namedtuple("Offline", "records recall forgetting remote_search notes config")):
     """Plain commands over one board's memory; lightweight mode remembers in MEMORY.md."""
 
     async def answer(self, caller, command, turn: str, on_act=None) -> str:
@@ -31,7 +31,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         kind, wanted = command
         if not kind:
             return _KEPT
-        if on_act and (kind == "forget" or (kind == "remember" and self.mode != "full")):
+        if on_act and (kind == "forget" or (kind == "remember" and self.config.get("mode") != "full")):
             on_act()
         try:
             if kind == "find":
@@ -45,7 +45,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             return str(error)
 
     def _remember(self, caller, content: str, turn: str) -> str:
-        if self.mode != "full":
+        if self.config.get("mode") != "full":
             is_new = _keep_in_file(self.notes.for_caller(caller), content)
             return ("Kept in MEMORY.md: " if is_new else "That is in MEMORY.md already: ") + snippet(content, 200)
         tags = access.learned_tags(["note"], caller)
@@ -78,20 +78,43 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             yield "There may be more: " + self.recall.partial
 
     def forget(self, caller, wanted: str) -> str:
-        """Forget the memory with an id, or the only one that has all of some words; return the answer."""
+        """Forget what has an id, or the only memory or line of a note with all of some words; return the answer."""
         # Bytes, since str.isdigit accepts more digits than int() on CPython.
         if wanted[:1] in "mM" and text.encode(wanted[1:]).isdigit():
             return self._let_go(wanted, caller)
-        found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
-        if not found:
-            return "Nothing to forget: " + self.recall.why_empty(wanted, caller, False)
         terms = set(text.terms(wanted))
+        noted = self._noted(caller, wanted, terms)
+        found = [record for _, record in self.records.search(make_query(wanted, caller), _FOUND)]
+        if not found and not noted:
+            return "Nothing to forget: " + self.recall.why_empty(wanted, caller, False)
         exact = [record for record in found if terms.issubset(set(text.index_terms(record["content"])))]
-        if len(exact) == 1:
-            return self._let_go(exact[0]["id"], caller)
+        if len(exact) + len(noted) == 1:
+            return self._let_go(exact[0]["id"], caller) if exact else self._remove_line(caller, *noted[0])
+        shown = [(record["id"], record["content"]) for record in (exact if noted else exact or found)] + noted
         lines = ["Which one? Say forget and its id:"]
-        lines += ["- %s: %s" % (record["id"], snippet(record["content"], 200)) for record in exact or found]
+        lines += ["- %s: %s" % (ref, snippet(content, 200)) for ref, content in shown[:_FOUND]]
         return "\n".join(lines)
+
+    def _noted(self, caller, wanted: str, terms: set) -> list:
+        """Return (citation, line) of the notes' changeable lines that `wanted` cites, or that have all terms."""
+        if caller.group:
+            return []
+        notebook = self.notes.for_caller(caller)
+        found = []
+        for name in (MEMORY, notebook.today(), notebook.yesterday()):
+            for number, line in enumerate(notebook.text(name).split("\n"), 1):
+                ref = "%s#%d" % (name, number)
+                if ref == wanted or (terms and terms.issubset(set(text.index_terms(line)))):
+                    found.append((ref, line))
+        return found
+
+    def _remove_line(self, caller, ref: str, line: str) -> str:
+        name, _, number = ref.partition("#")
+        notebook = self.notes.for_caller(caller)
+        lines = notebook.text(name).split("\n")
+        del lines[int(number) - 1]
+        notebook.write(name, "\n".join(lines))
+        return "Forgot %s: %s (/undo brings it back)" % (ref, snippet(line, 200))
 
     def _let_go(self, ref: str, caller) -> str:
         # Whoever forgets a thing does not want the message back either that said it.

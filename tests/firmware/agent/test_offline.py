@@ -33,13 +33,25 @@ def test_remember_stores_what_follows():
 
 def test_in_lightweight_mode_what_is_to_be_remembered_goes_into_a_file():
     talk = Talk()
-    talk.board.serve(mode="lightweight")
-    talk.offline = talk.board.offline
+    talk.board.config.save("mode", "lightweight")
     assert talk.say("remember that my bike is green") == "Kept in MEMORY.md: my bike is green"
     assert talk.say("remember that my bike is green") == "That is in MEMORY.md already: my bike is green"
     assert talk.board.notes.for_caller(OWNER).text("MEMORY.md").strip() == "- my bike is green"
     assert not talk.board.records.count() and "MEMORY.md#1" in talk.say("what colour is my bike?")
     assert "private" in talk.say("remember that I am tall", ROOM)
+
+
+def test_a_line_of_a_note_is_forgotten_by_its_words_or_its_citation():
+    talk = Talk()
+    talk.board.config.save("mode", "lightweight")
+    for content in ("my bike is green", "my bike is fast", "the key is with Ada"):
+        talk.say("remember that " + content)
+    assert talk.say("forget the key").startswith("Forgot MEMORY.md#3: - the key is with Ada")
+    assert talk.say("forget my bike").endswith("\n- MEMORY.md#1: - my bike is green\n- MEMORY.md#2: - my bike is fast")
+    assert talk.say("forget MEMORY.md#1").startswith("Forgot MEMORY.md#1: - my bike is green")
+    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md") == "- my bike is fast\n"
+    talk.board.undo.undo(OWNER, "")
+    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md") == "- my bike is green\n- my bike is fast\n"
 
 
 def test_remembering_nearly_the_same_is_reported():

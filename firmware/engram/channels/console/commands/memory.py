@@ -88,6 +88,10 @@ def _overview(board, caller, _):
             yield row(board.clock, record)
     if not shown:
         yield "nothing was remembered today; /memory list shows all"
+    yield from _noted(board, caller)
+
+
+def _noted(board, caller):
     if not caller.group:
         notes = board.notes.for_caller(caller)
         for name in ("MEMORY.md", notes.today()):
@@ -99,6 +103,8 @@ def _overview(board, caller, _):
 
 def _list(board, caller, more: str):
     page = _page(more)
+    if page == 1 and board.config.get("mode") != "full":
+        yield from _noted(board, caller)
     position = 0
     for record in board.records.newest(caller):
         if position == page * _PAGE:
