@@ -22,6 +22,7 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.journal import Journal
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.texts.notes import Notes
+from engram.memory.open_task import close_task
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
@@ -157,7 +158,9 @@ class Board:
         profiles = self.folder + "/profile"
         changes = TextChanges(self.records.entries, clock)
         people = PrincipalFiles((folder, profiles), config.get("principals.most"))
-        self.profile = Profile(profiles, changes, people)
+        self.profile = Profile(
+            profiles, changes, people, lambda caller, task: close_task(self.records, clock, caller, task)
+        )
         self.profile.seed()
         self.notes = Notes(folder, changes, clock, people)
         self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, config.get("notes.bytes"))

@@ -47,7 +47,9 @@ _UNANSWERED = const("[not answered]")
 _FULL = """# Memory
 You have a memory that lasts on this device. What belongs where:
 - soul.md: your personality and values. identity.md: your name, role and limits.
-- user.md: the person's long-term preferences and agreements. Change these three with profile_edit.
+- user.md: the person's long-term preferences and agreements. agent.md: rules for you that the owner asked for.
+- task.md: the one task that this person has open over days: goal, next step, what it waits for, in 300 characters; write "" \
+when it is done. Memories for it only get the tag task. Change these files with profile_edit.
 - memories (memory_store): facts that matter beyond this chat, preferences, decisions, device state, finished tasks; \
 one-off facts that span sessions with expires; what matters for some days only with note_add (memory_get reads the notes of a \
 day, such as file 2026-01-31.md). One sentence each, 1 to 3 short tags; use existing tags where they fit.
@@ -62,7 +64,9 @@ _CITE = const("Cite ids when asked where you know it from. ")
 _LIGHTWEIGHT = """# Memory
 You have a memory that lasts on this device, in Markdown files shown below. What belongs where:
 - soul.md: your personality and values. identity.md: your name, role and limits.
-- user.md: the person's long-term preferences and agreements. Change these three with profile_edit.
+- user.md: the person's long-term preferences and agreements. agent.md: rules for you that the owner asked for.
+- task.md: the one task that this person has open over days, in 300 characters; write "" when it is done. Change these files \
+with profile_edit.
 - MEMORY.md: lasting facts, kept short and in order. Today's note: what happened and may matter for some days.
 - "When X comes up, remind me of Y": timer, with as few words as tell X.
 Use file_append for new lines, file_edit to correct one. Do not store greetings, small talk or secrets. \
@@ -126,8 +130,9 @@ class PromptBuilder:
         recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         sensed = self.senses.block(caller) if self.senses else ""
-        room -= text.tokens(sensed)
-        last = self._last(caller, message, (notes, sensed, recalled, reminders), fresh)
+        task = "".join(self._profile(caller, (profile.TASK,)))
+        room -= text.tokens(sensed) + text.tokens(task)
+        last = self._last(caller, message, (notes, task, sensed, recalled, reminders), fresh)
 
         def system():
             return self._system(caller, mode, line)
@@ -156,19 +161,21 @@ class PromptBuilder:
     # --- stable blocks
 
     def _system(self, caller, mode: str, tags: str):
-        yield "\n".join(self._profile(caller))
+        yield "\n".join(self._profile(caller, profile.TEMPLATES))
         yield _FULL % (_CITE if self._shows_ids(caller) else "") if mode == "full" else _LIGHTWEIGHT
+        yield from self._profile(caller, (profile.RULES,))
         if mode == "full":
             if tags:
                 yield "# Tags in use\n" + tags
         elif not caller.group:
             yield from self._notes(self.notes_files.for_caller(caller))
 
-    def _profile(self, caller):
-        budget = self._share(_PROFILE_SHARE) // len(profile.FILES)
+    def _profile(self, caller, names):
+        budget = self._share(_PROFILE_SHARE) // len(profile.TEMPLATES)
         keeper = self.profile_files.for_caller(caller)
         for name in keeper.names():
-            yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
+            if name in names:
+                yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
     def _notes(self, notes):
         budget = self._share(_NOTES_SHARE) // 4

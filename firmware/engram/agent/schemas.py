@@ -78,7 +78,7 @@ _SHARED = (
     ("<importance>", '{"type":"number","minimum":0,"maximum":1}'),
     ("<day>", '{"type":"string","description":"a day such as 2026-01-31"}'),
     ("<file>", '{"type":"string","description":"MEMORY.md or a day such as 2026-01-31.md"}'),
-    ("<profile file>", '{"type":"string","enum":["user.md","soul.md","identity.md"]}'),
+    ("<profile file>", '{"type":"string","enum":["user.md","task.md","soul.md","identity.md","agent.md"]}'),
 )
 
 

@@ -116,6 +116,10 @@ class PrincipalTexts:
     def _check_writable(self, name: str) -> None:
         raise NotImplementedError
 
+    def _limit(self, name: str) -> int:
+        """Return the maximum characters of a file."""
+        return self._texts.limit
+
     def _whole(self, name: str) -> str:
         """Return a file's whole text, "" without one; invalid UTF-8 becomes U+FFFD."""
         data = files.read(self._path(name), self._texts.limit * self.most_bytes)
@@ -148,7 +152,7 @@ class PrincipalTexts:
             raise ArgumentError("text", "must be a text.")
         if "\0" in content:
             raise ArgumentError("text", "must not contain a NUL character.")
-        limit = self._texts.limit
+        limit = self._limit(name)
         if len(content) > limit:
             problem = "%s would have %d characters, at most %d are kept: shorten it or remove what is out of date."
             raise ArgumentError("text", problem % (name, len(content), limit))

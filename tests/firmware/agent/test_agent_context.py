@@ -24,6 +24,23 @@ def test_the_profile_stands_first_and_the_tags_last():
     assert blocks[1].startswith("# Memory\n") and blocks[2] == "# Tags in use\nbike (1)" and len(blocks) == 3
 
 
+def test_rules_stand_after_the_guidance_and_a_task_with_its_persons_message_until_it_is_done():
+    board = board_with_prompts()
+    keeper = board.profile.for_caller(OWNER)
+    keeper.write("agent.md", "Answer in verse.")
+    keeper.write("task.md", "Book the trip to Rome; waits for Carla")
+    board.records.store("The trip to Rome takes six days", ["task"])
+    prompt = build_prompt(board, "hello")
+    assert _system(prompt)[2] == "<agent.md>\nAnswer in verse.\n</agent.md>"
+    assert "<task.md>\nBook the trip to Rome; waits for Carla\n</task.md>" in _last(prompt)
+    assert "Rome" not in "".join(_system(build_prompt(board, "hello", ANN))) + _last(build_prompt(board, "hello", ANN))
+    keeper.write("task.md", "")
+    assert "<task.md>" not in _last(build_prompt(board, "hello"))
+    kept = {record["content"]: record for record in board.records.newest(OWNER)}
+    assert "expires" in kept["The trip to Rome takes six days"]
+    assert kept["Done: Book the trip to Rome; waits for Carla"]["type"] == "event"
+
+
 def test_turns_of_the_window_are_not_recalled_again():
     board = board_with_prompts()
     say(board, "my bike is green")

@@ -109,7 +109,7 @@ def test_a_group_room_has_no_notes_and_no_user_md():
     board = Board()
     _refused("file", board.notes.for_caller, ROOM)
     profile = board.profile.for_caller(ROOM)
-    assert profile.names() == ("identity.md", "soul.md")
+    assert profile.names() == ["identity.md", "soul.md"]
     _refused("file", profile.text, "user.md")
     for name in ("user.md", "soul.md"):
         _refused("file", profile.write, name, "x")

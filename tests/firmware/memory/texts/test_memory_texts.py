@@ -79,7 +79,12 @@ def test_what_a_person_wrote_over_the_limit_is_cut_and_reported():
 def test_the_profile_has_no_other_files():
     board = Board()
     for name in ("USER.md", "user.md/../soul.md", "../memory/MEMORY.md", "user.md\0", "", None, "secrets.json"):
-        _refused("file", "must be one of identity.md, soul.md, user.md", board.profile.for_caller(OWNER).text, name)
+        _refused(
+            "file",
+            "must be one of identity.md, soul.md, agent.md, user.md, task.md",
+            board.profile.for_caller(OWNER).text,
+            name,
+        )
         _refused("file", "must be one of", board.profile.for_caller(OWNER).write, name, "x")
 
 

@@ -11,7 +11,7 @@ forget ID | WORDS -- forget a memory (m12), a turn (t12), or the only memory tha
 pin [ID [off] | NAME [on | off | 0..100]] -- protect a memory from eviction, or end that; or show or set the board's pins
 undo [ID] -- undo the latest change of memory, profile or notes; with an id only if it is of that memory
 session [new [TITLE] | list | switch ID | delete ID] -- conversation threads; alone: the current one
-profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, soul.md, identity.md
+profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user.md, task.md, soul.md, identity.md, agent.md
 senses [NAME [DAYS] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
 timers [list | add TIME TEXT | add when WORDS: TEXT | remove ID] -- list, set or remove what is said or done \
 at a time, or when the words are mentioned

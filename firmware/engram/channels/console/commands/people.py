@@ -123,7 +123,7 @@ def profile_command(board, caller, rest: str):
     if action == "add":
         keeper.append(name, content)
     elif action == "write":
-        keeper.write(name, content + "\n")
+        keeper.write(name, content + "\n" if content else "")
     elif action == "replace" and " => " in content:
         old, _, new = content.partition(" => ")
         keeper.replace(name, old, new)
