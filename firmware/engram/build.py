@@ -119,7 +119,12 @@ class Board:
         turn_store.open()
         archive_state = self._add_archive_index(store, turn_store)
         self.journal = Journal(
-            turn_store, turn_schema, clock, cap=config.get("journal.bytes"), link_state=archive_state
+            turn_store,
+            turn_schema,
+            clock,
+            cap=config.get("journal.bytes"),
+            link_state=archive_state,
+            idle_seconds=3600 * config.get("session.idle_hours"),
         )
         usage = Usage(folder, clock)
         self.records = Records(

@@ -34,6 +34,7 @@ _RECALL_SHARE = const(20)  # of a small window: the conversation needs the rest
 _NEW_TAGS = const(60)  # tokens
 CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt
 TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
+_PAUSE = const(10_800)  # seconds after which a message in the history carries its minute
 _MARK = const(20)  # tokens of the mark of a cut
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
 _MORE = const(" … [cut; memory_get t%d shows all of it]")
@@ -125,14 +126,15 @@ class PromptBuilder:
         mode = self.config.get("mode")
         turns, room = window.turns, window.room - text.tokens(reminders)
         notes, shown_notes = self._first_notes(caller, mode, room // 4) if not turns else ("", ())
-        room -= text.tokens(notes)
+        earlier = "" if turns else self._session_before(caller, sid)
+        room -= text.tokens(notes) + text.tokens(earlier)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
         recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         sensed = self.senses.block(caller) if self.senses else ""
         task = "".join(self._profile(caller, (profile.TASK,)))
         room -= text.tokens(sensed) + text.tokens(task)
-        last = self._last(caller, message, (notes, task, sensed, recalled, reminders), fresh)
+        last = self._last(caller, message, (notes, task, sensed, recalled, reminders, earlier), fresh)
 
         def system():
             return self._system(caller, mode, line)
@@ -222,7 +224,7 @@ class PromptBuilder:
 
     def _history(self, turns: list, caller):
         # In a group each message has its speaker's name.
-        role, unanswered = "", "" if caller.group else "user"
+        role, unanswered, before = "", "" if caller.group else "user", 0
         for seq in turns:
             turn = self.journal.turn(seq)
             # Some APIs want the person to speak first.
@@ -231,12 +233,15 @@ class PromptBuilder:
             if role == turn["role"] == unanswered:
                 yield assistant(_UNANSWERED)  # or an API would take both for one message
             role = turn["role"]
-            yield self._message(turn, caller)
+            pause = turn["at"] - before if before else self.clock.now() - turn["at"]
+            is_told = role == "user" and pause >= _PAUSE and not turn.get("guess")
+            before = turn["at"]
+            yield self._message(turn, caller, "(%s) " % self.clock.minute(before) if is_told else "")
         if role and role == unanswered:
             yield assistant(_UNANSWERED)
 
-    def _message(self, turn: dict, caller) -> Message:
-        content = self._shown(turn)
+    def _message(self, turn: dict, caller, moment: str) -> Message:
+        content = moment + self._shown(turn)
         if turn["role"] == "assistant":
             return assistant(content)
         return user(turn["who"] + ": " + content if caller.group else content)
@@ -249,6 +254,13 @@ class PromptBuilder:
         return content + _BROKEN if turn.get("cut") else content
 
     # --- the last message
+
+    def _session_before(self, caller, sid: str) -> str:
+        """Return a line on the caller's session before `sid`, or ""."""
+        for session in self.journal.sessions(caller):
+            if session.id != sid and session.turns:
+                return "(session before: %s %s)" % (self.clock.minute(session.at), session.title)
+        return ""
 
     def _first_notes(self, caller, mode: str, most: int) -> tuple:
         """Return (notes of yesterday and today for the session's first message, names of the whole ones)."""

@@ -81,6 +81,25 @@ def test_while_the_clock_is_not_set_the_prompt_has_no_time():
     assert _last(build_prompt(board, "hello")) == "hello"
 
 
+def test_messages_of_hours_ago_carry_their_minute():
+    board = board_with_prompts()
+    say(board, "one")
+    say(board, "two", "assistant")
+    board.now += 4 * 3600
+    say(board, "three")
+    said = [content for _, content in messages_of(build_prompt(board, "now"))]
+    assert said[:3] == ["(2026-09-21 14:13) one", "two", "(2026-09-21 18:13) three"]
+
+
+def test_a_message_after_a_day_begins_a_session_that_tells_of_the_one_before():
+    board = board_with_prompts()
+    say(board, "my bike is green")
+    board.now += 25 * 3600
+    prompt = build_prompt(board, "hello")
+    assert messages_of(prompt) == [("user", _last(prompt))]
+    assert _last(prompt).startswith("(session before: 2026-09-21 14:13 my bike is green)\n(now: ")
+
+
 def test_the_history_begins_with_the_person():
     board = board_with_prompts()
     say(board, "one", "assistant")

@@ -213,8 +213,8 @@ def _diary():
 def test_a_question_that_only_names_days_gives_its_memories_and_what_was_said_newest_first():
     board = _diary()
     board.records.store("soup needs salt", ["food"])
-    assert _ids(board.find("what happened yesterday?", OWNER)) == ["t5"]
-    assert _ids(board.find("what did I do the past 3 days?", OWNER)) == ["m1", "t6", "t5", "t4"]
+    assert _ids(board.find("what happened yesterday?", OWNER)) == ["t9"]
+    assert _ids(board.find("what did I do the past 3 days?", OWNER)) == ["m1", "t12", "t9", "t6"]
     assert is_certain(board.rank("yesterday", OWNER)) and not board.find("5 days ago", OWNER)
     assert not board.find("yesterday", ANN)
 

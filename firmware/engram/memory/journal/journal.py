@@ -26,14 +26,18 @@ Session = namedtuple("Session", "id title turns at")
 
 
 class Journal:
-    """The turns of a board, up to `cap` bytes; `link_state` is None without a companion."""
+    """The turns of a board, up to `cap` bytes; `link_state` is None without a companion.
 
-    def __init__(self, store, turn_schema, clock, cap: int, link_state):
+    A person's message after `idle_seconds` without a turn begins a new session, unless they are 0.
+    """
+
+    def __init__(self, store, turn_schema, clock, cap: int, link_state, idle_seconds: int = 0):
         self.entries = store
         self._schema = turn_schema
         self._clock = clock
         self._cap = cap
         self._link_state = link_state
+        self._idle_seconds = idle_seconds
         self._seen = None
         self.dropped_segments = 0
         self.unsent = 0
@@ -53,6 +57,13 @@ class Journal:
 
     def current(self, caller) -> str:
         return self._sessions.current(caller)
+
+    def _going_on(self, caller, role: str, at: int) -> str:
+        """Return the session that a turn of a role goes on with, "" to begin one."""
+        sid = self.current(caller)
+        head = self._heads.get(sid)
+        is_idle = head and head.turns and role == "user" and at - head.at >= self._idle_seconds > 0
+        return "" if is_idle else sid
 
     def begin(self, caller, title: str = "") -> str:
         return "s%d" % self._write(self._beginning(caller, text.cut_bytes(title_of(title), _TITLE_BYTES)))
@@ -115,11 +126,12 @@ class Journal:
         if known:
             return known["seq"]
         fitting = fitting_text(content, role)
-        sid = self.current(caller)
+        at = at or self._clock.now()
+        sid = self._going_on(caller, role, at)
         lines = [] if sid else self._beginning(caller, "")
         redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
-        turn += [("role", role), ("who", cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at or self._clock.now())]
+        turn += [("role", role), ("who", cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at)]
         if caller.workspace and not caller.group:
             turn.append(("workspace", caller.workspace))
         for name, value, most in (

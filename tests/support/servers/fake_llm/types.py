@@ -112,7 +112,7 @@ def fragments(text: str) -> tuple[Piece, ...]:
 _MEMORIES, _MEMORIES_END = "<recalled-memories>", "</recalled-memories>"
 _REMINDERS, _REMINDERS_END = "<standing-reminders>", "</standing-reminders>"
 _SENSES, _SENSES_END = "<senses>", "</senses>"
-_MOMENT = re.compile(r"\((now|new tags): .*\)")
+_MOMENT = re.compile(r"\((now|new tags|session before): .*\)")
 
 
 @dataclass(frozen=True, slots=True)
