@@ -22,7 +22,7 @@ from engram.memory.ranking import (
 from engram.memory import confidence
 from engram.memory.line_meaning import asks_replies, attributed_text
 from engram.memory.records.importance import stated_importance
-from engram.memory.texts.notes import find_lines
+from engram.memory.texts.notes import find_lines, lines_of_days
 # isort: on
 
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
@@ -96,11 +96,10 @@ class Recall:
             items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not content or not items:
+                sure = confidence.of_days_alone(not content)
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
-                by_days = [
-                    Item(ref, at, who, "", ONE, OWN, confidence.of_days_alone(not content)) for at, ref, who in found
-                ]
-                return Ranked(asked, by_days, (), "")
+                by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
+                return Ranked(asked, by_days, self._noted_on(days, query, sure), "")
             for place, item in enumerate(items):
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
@@ -123,6 +122,13 @@ class Recall:
         if not names:
             return None
         return find_lines(notebook, names, terms, self._clock, query.since, query.until)
+
+    def _noted_on(self, days, query, sure: int) -> list:
+        """Return the lines of the days' notes, which go before all else."""
+        if query.caller.group or query.tags:
+            return []
+        lines = lines_of_days(self._notes.for_caller(query.caller), days, self._clock)
+        return [Item(line.ref, line.at, "", line.text, ONE + 1, OWN, sure) for line in lines]
 
     def _ranked_records(self, query, known, certainty) -> list:
         items = []

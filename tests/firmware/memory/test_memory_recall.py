@@ -215,6 +215,8 @@ def test_a_question_that_only_names_days_gives_its_memories_and_what_was_said_ne
     board.records.store("soup needs salt", ["food"])
     assert _ids(board.find("what happened yesterday?", OWNER)) == ["t9"]
     assert _ids(board.find("what did I do the past 3 days?", OWNER)) == ["m1", "t12", "t9", "t6"]
+    board.notes.for_caller(OWNER).put("2026-09-20.md", "- 12:00 soup with Carla\n\n- 15:00 a walk\n")
+    assert _ids(board.find("what happened yesterday?", OWNER)) == ["2026-09-20.md#1", "2026-09-20.md#3", "t9"]
     assert is_certain(board.rank("yesterday", OWNER)) and not board.find("5 days ago", OWNER)
     assert not board.find("yesterday", ANN)
 

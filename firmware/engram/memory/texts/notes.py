@@ -202,8 +202,24 @@ def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until:
             for term in matched:
                 having[term] += 1
             if matched:
-                _keep(lines, NoteLine("%s#%d" % (name, number), at, text.cut(text.printable(line), _LONGEST), matched))
+                _keep(lines, _note_line(name, number, at, line, matched))
     return FoundLines(count, having, lines)
+
+
+def lines_of_days(notebook, days, clock) -> list:
+    """Return the lines of the notes from `days.first` to `days.last`, the newest day first."""
+    lines = []
+    for name in notebook.names():
+        if is_note(name) and days.first <= day_number(name[:-3]) <= days.last:
+            at = clock.start_of(name[:-3])
+            for number, raw in enumerate(notebook.raw_lines(name), 1):
+                if raw and len(lines) < _MOST_FOUND:
+                    lines.append(_note_line(name, number, at, text.decode(raw), ()))
+    return lines
+
+
+def _note_line(name: str, number: int, at: int, line: str, terms) -> NoteLine:
+    return NoteLine("%s#%d" % (name, number), at, text.cut(text.printable(line), _LONGEST), terms)
 
 
 def _matched(raw: bytes, line: str, looked_for: list) -> tuple:
