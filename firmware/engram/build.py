@@ -247,6 +247,7 @@ class Board:
         return RemoteRecall(self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:
+        from engram.learning.diary import Diary  # absent, too
         from engram.learning.distill import Distillation  # these are absent from boards without a model
         from engram.learning.extract import Extraction  # absent, too
         from engram.learning.jobs import Jobs  # absent, too
@@ -254,8 +255,9 @@ class Board:
         config, clock, records, cursor = self.config, self.clock, self.records, self.learning_cursor
         extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model, self.prompts)
         self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
+        diary = Diary(config, clock, records, self.journal, self.notes, cursor, self.model)
         quiet_ms = 1000 * config.get("extract.pause_seconds")
-        self.jobs = Jobs((extraction, self.distillation), quiet_ms, self.turn_queue.is_busy)
+        self.jobs = Jobs((extraction, diary, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
     # --- links and people
 

@@ -3,9 +3,9 @@
 What turns gave is on flash with the seq up to which they were read, in one flush of the records' log. A small file has
 that seq too, for turns that gave nothing or had a last look, and what was spent on the day:
 
-    memory/learning.json    {"epoch","until","day","calls","tokens"}
+    memory/learning.json    {"epoch","until","day","calls","tokens","diary"}
 
-`epoch` is the journal's, so that a journal that was reset is read from its beginning.
+`epoch` is the journal's, so that a journal that was reset is read from its beginning; `diary` is the last day of the diary.
 """
 
 from collections import namedtuple
@@ -34,6 +34,8 @@ class LearningCursor:
         self._clock = clock
         self._until = 0
         self._day = self.calls = self.tokens = 0
+        self.diary = 0
+        """Number of the last day that is in the diary."""
 
     @property
     def until(self) -> int:
@@ -49,7 +51,7 @@ class LearningCursor:
         """Read the saved progress; a new board starts with the next message."""
         told = files.read_json(self._path, _LARGEST, _numbers)
         if told:
-            epoch, until, self._day, self.calls, self.tokens = told
+            epoch, until, self._day, self.calls, self.tokens, self.diary = told
             self._until = until if epoch == self._journal.entries.epoch else 0
         elif not self._versions.learned:
             self._until = self._journal.newest
@@ -58,7 +60,7 @@ class LearningCursor:
 
     def save(self) -> None:
         values = {"epoch": self._journal.entries.epoch, "until": self.until, "day": self._day}
-        values.update({"calls": self.calls, "tokens": self.tokens})
+        values.update({"calls": self.calls, "tokens": self.tokens, "diary": self.diary})
         try:
             files.write(self._path, text.dumps(values))
         except StoreError as error:
@@ -77,7 +79,7 @@ class LearningCursor:
         turns = []
         until = self.until
         for turn in self._journal.later(self.until):
-            if _is_said(turn):
+            if is_said(turn):
                 room -= text.tokens(turn["text"])
                 if turns and (len(turns) == most or room < 0 or not _is_one_place(turn, turns[0])):
                     return Batch(turns, until)
@@ -137,7 +139,7 @@ class LearningCursor:
         return refs
 
 
-def _is_said(turn: dict) -> bool:
+def is_said(turn: dict) -> bool:
     """True for a person's own words."""
     return turn["role"] == "user" and not ("command" in turn or "forwarded" in turn or "sensed" in turn)
 
@@ -147,4 +149,5 @@ def _is_one_place(one: dict, other: dict) -> bool:
 
 
 def _numbers(told) -> list:
-    return [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]
+    numbers = [int(told[name]) for name in ("epoch", "until", "day", "calls", "tokens")]
+    return numbers + [int(told.get("diary", 0))]

@@ -114,7 +114,7 @@ class NoteRetention:
                     continue
                 crc = crc32(line, crc)
                 content = text.decode(bytes(line)).strip()
-                if content and content[0] != "#":
+                if content and content[0] != "#" and not _is_of_turns(content):
                     yield at + len(line), crc, content[2:] if content[:2] == "- " else content
 
     def _crc(self, file: str, length: int) -> int:
@@ -217,6 +217,11 @@ class NoteRetention:
         except StoreError as error:
             # On a full flash room is more needed than this.
             diag.warning("daily", "it is not kept which notes left: %s" % error)
+
+
+def _is_of_turns(line: str) -> bool:
+    """True for a line of the diary, which names its turns."""
+    return line[-1:] == "]" and " [t" in line
 
 
 def _state(found) -> dict:
