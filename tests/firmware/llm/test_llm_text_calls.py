@@ -28,11 +28,6 @@ WHOLE = (
     '{"function": "memory_store", "arguments": ' + JSON + "}",
     '{"function": ' + CALL + "}",
     '{"tool_calls": [{"function": {"name": "memory_store", "arguments": ' + json.dumps(JSON) + "}}]}",
-    "<|python_tag|>" + PARAMETERS,
-    "[TOOL_CALLS][" + CALL + "]",
-    "[TOOL_REQUEST]" + CALL + "[END_TOOL_REQUEST]",
-)
-NOT_RUN = (
     "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>memory_store\n```json\n"
     + JSON
     + "\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
@@ -42,10 +37,15 @@ NOT_RUN = (
     "<|tool_calls_section_begin|><|tool_call_begin|>functions.memory_store:0<|tool_call_argument_begin|>"
     + JSON
     + "<|tool_call_end|><|tool_calls_section_end|>",
+    "<|python_tag|>" + PARAMETERS,
     "<function=memory_store>" + JSON + "</function>",
+    "[TOOL_CALLS][" + CALL + "]",
     "[TOOL_CALLS]memory_store[CALL_ID]abcdefghi[ARGS]" + JSON,
+    "[TOOL_REQUEST]" + CALL + "[END_TOOL_REQUEST]",
     "<|channel|>analysis<|message|>I store it.<|end|><|start|>assistant<|channel|>commentary to=functions.memory_store "
     "<|constrain|>json<|message|>" + JSON + "<|call|>",
+)
+AS_TEXT = (
     DSML,
     "<tool_call>\n<function=memory_store>\n<parameter=content>\nThe bike is green\n</parameter>\n<parameter=tags>\n"
     '["bike"]\n</parameter>\n</function>\n</tool_call>',
@@ -53,6 +53,9 @@ NOT_RUN = (
     '<arg_value>["bike"]</arg_value>\n</tool_call>',
     '<minimax:tool_call>\n<invoke name="memory_store">\n<parameter name="content">The bike is green</parameter>\n'
     '<parameter name="tags">["bike"]</parameter>\n</invoke>\n</minimax:tool_call>',
+)
+"""Forms in which each argument is a text."""
+NOT_RUN = (
     "<tool_call>" + CALL.replace("memory_store", "get_weather") + "</tool_call>",
     "<tool_call>" + CALL + "</tool_call> This stores the colour.",
     "<tool_call>" + CALL[:-9],
@@ -101,9 +104,14 @@ def called(text):
     return arguments
 
 
-def test_a_call_as_json_is_run():
+def test_a_call_in_any_form_is_run():
     for text in WHOLE:
         assert called(text) == STORED, text
+
+
+def test_arguments_that_are_written_between_marks_are_texts():
+    for text in AS_TEXT:
+        assert called(text) == {"content": "The bike is green", "tags": '["bike"]'}, text
 
 
 def test_several_calls_are_run_in_their_order():
@@ -113,6 +121,11 @@ def test_several_calls_are_run_in_their_order():
         "[TOOL_CALLS][" + CALL + "," + red + "]",
         CALL + "\n" + red,
         CALL + "; " + red,
+        "<function=memory_store>"
+        + JSON
+        + "</function><function=memory_store>"
+        + JSON.replace("green", "red")
+        + "</function>",
     ):
         found, _ = reply(text)
         contents = [json.loads(call.arguments)["content"] for call in found.calls]
