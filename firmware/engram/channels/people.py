@@ -7,8 +7,8 @@ never by the name that they give themselves:
                {"who":"telegram:666","ids":["telegram:666"],"blocked":true}],
      "groups":{"telegram:-100123":"mention","telegram:-7":"telegram:-100123"}}
 
-`who` is the principal: it stays, since memories and files have it. 0.1.0 followed a group to another id, which the
-second of these groups names. All about strangers is in RAM: they write nothing.
+`who` is the principal: it stays, since memories and files have it. A group that has another id now is followed to it: what is
+kept for one goes where it is. All about strangers is in RAM: they write nothing.
 """
 
 import os
@@ -23,7 +23,7 @@ from engram.memory.access import OWNER, Caller
 _FILE = const("/people.json")
 _LARGEST = const(16384)  # bytes of that file: it is read whole
 _PEOPLE = const(64)
-_GROUPS = const(32)
+_GROUPS = const(32)  # with the former ids of those that moved
 _IDS = const(8)  # of one person
 _ID_LONGEST = const(100)
 _NAME_LONGEST = const(32)
@@ -237,6 +237,13 @@ class People:
         else:
             self.groups[ref] = mode
         self._save()
+
+    def move_group(self, ref: str, new: str) -> None:
+        mode = self.groups.get(ref)
+        if mode in GROUP_MODES:
+            self.groups.setdefault(new, mode)
+            self.groups[ref] = new  # answers and reminders in that room go to the new one
+            self._save()
 
     def find(self, ref: str) -> dict:
         """Return the person with an id or a principal; NotFound."""

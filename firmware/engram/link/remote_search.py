@@ -39,7 +39,7 @@ class RemoteSearch:
             answer = await self._ask(query, limit, folders)
             items, sure = _results(answer, limit)
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
-        except (NetError, ArgumentError, ValueError, KeyError) as error:
+        except (NetError, ArgumentError, ValueError) as error:
             problem = "%s: %s" % (error, self._alone(query.caller))
         diag.info("companion", problem)
         return RemoteResults((), have, problem, ())

@@ -11,6 +11,27 @@ from engram.link import messages
 _MOST_QUESTIONS = const(6)  # without an answer yet
 _SILENCE = const("the companion did not answer in time")
 
+_ANSWERS = {
+    "hello": "welcome",
+    "lines": "have",
+    "check": "same differs",
+    "agreed": "have same",
+    "search": "found",
+    "keep": "kept",
+    "holds": "kept",
+    "notes": "noted",
+    "note": "noted",
+    "get": "got",
+    "file": "got",
+    "listen": "say cancel quiet",
+    "reply": "received",
+    "push": "received",
+    "status": "received",
+    "senses": "perceived",
+    "readings": "perceived",
+}
+
+
 Body = namedtuple("Body", "size pieces")
 """A message's body: its bytes, and a function that yields them."""
 
@@ -48,7 +69,7 @@ class Rpc:
         if len(self._questions) >= _MOST_QUESTIONS:
             raise NetError("too many questions wait for the companion's answer")
         self.n += 1
-        question = _Question(self.n)
+        question = _Question(self.n, op)
         self._questions.append(question)
         try:
             head = messages.encode(op, self.board, self.link, self.n, **fields)
@@ -85,14 +106,17 @@ class Rpc:
 
 
 class _Question:
-    def __init__(self, n: int):
+    def __init__(self, n: int, op: str):
         self.n = n
         self.head = {}
         self.error = None
         self.event = asyncio.Event()
+        self._op = op
 
     def receive(self, head: dict) -> None:
         if head["op"] == "refused":
             self.error = Refused(text.printable(head["why"]), head["again"])
+        elif head["op"] not in _ANSWERS[self._op].split():
+            self.error = NetError("the companion answered %s with %s" % (self._op, head["op"]))
         self.head = head
         self.event.set()

@@ -70,6 +70,22 @@ def test_topics_are_sessions_of_their_own(tmp_path: Path):
         assert "ann: one" not in said(talk.model.requests[-1])
 
 
+def test_a_kept_answer_follows_its_group_to_the_supergroup_after_a_power_cut(tmp_path: Path):
+    with chatting(tmp_path, ECHO) as talk:
+        ann = talk.person("Ann")
+        group = talk.telegram.people.group("Garden", [ann])
+        talk.command(f"/people group telegram:{group.id} mention")
+        talk.telegram.faults.flood(100, method="sendMessage")
+        talk.write(ann, "@engram_fake_bot hello", chat=group)
+        talk.console.heard("an answer was not delivered and is kept: t")
+        garden = talk.telegram.people.upgrade(group, ann)
+        talk.console.heard("is a supergroup now")
+        talk.kill()
+        talk.telegram.faults.clear()
+        talk.start()
+        talk.sees(garden, "You said: ann: hello")
+
+
 def test_what_is_private_stays_out_of_a_group(tmp_path: Path):
     with chatting(tmp_path, ECHO) as talk:
         ann, bob = talk.person("Ann"), talk.person("Bob")

@@ -220,6 +220,19 @@ async def test_a_stranger_who_is_let_in_is_told():
     assert [(address, chat.told[1]) for address, chat in network.chats] == [("net 5", LET_IN)]
 
 
+def test_what_is_kept_for_a_group_with_another_id_may_go_there_after_a_restart():
+    place = folder()
+    people = _people(place=place)
+    people.set_group("net:-7", "mention")
+    people.move_group("net:-7", "net:-1007")
+    people.move_group("net:-7", "net:-1007")
+    again = _people(place=place)
+    assert again.is_let_in("net", "ann", "-7", True)
+    again.set_group("net:-1007", "off")
+    assert not again.is_let_in("net", "ann", "-7", True)
+    assert not _people(place=place).is_let_in("net", "ann", "-7", True)
+
+
 def test_who_is_blocked_or_removed_and_a_group_that_is_off_is_sent_nothing_that_was_kept():
     place = folder()
     people = _people(place=place)

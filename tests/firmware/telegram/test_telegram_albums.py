@@ -48,7 +48,7 @@ def _photo(number, caption="", album="g1", chat=7, **fields):
 
 
 def _poller(service):
-    return Poller(service, Board().clock)
+    return Poller(service, Board().clock, None)
 
 
 async def _came(poller, polls=12):

@@ -51,9 +51,14 @@ async def test_a_refusal_has_its_code_words_and_wait():
     assert (error.code, error.retry_after) == (400, 0) and "***" in str(error)
 
 
+async def test_a_refusal_names_the_supergroup_that_a_group_became():
+    error = await failure(refusal(400, "Bad Request: group chat was upgraded", migrate_to_chat_id=-1001234567890))
+    assert (error.moved_to, error.retry_after) == (-1001234567890, 0)
+
+
 async def test_parameters_of_a_refusal_are_not_trusted():
-    error = await failure(refusal(429, "x", retry_after="9"))
-    assert error.retry_after == 0
+    error = await failure(refusal(429, "x", retry_after="9", migrate_to_chat_id=True))
+    assert (error.moved_to, error.retry_after) == (0, 0)
 
 
 async def test_a_gateway_that_fails_leaves_the_outcome_unknown():
@@ -81,6 +86,19 @@ async def test_what_was_sent_is_not_sent_again_by_the_client():
         with raises(BotError) as caught:
             await api.call("sendMessage", {"chat_id": 1, "text": "2"}, is_repeatable=False)
         assert caught.error.is_unknown and len(peer.requests) == 2
+
+
+async def test_updates_for_which_there_is_no_room_come_one_by_one():
+    class Full(BotApi):
+        async def call(self, method, fields, is_repeatable=True):
+            asked.append(fields["limit"])
+            if fields["limit"] > 1:
+                raise MemoryError
+            return [message(5, "a")]
+
+    asked = []
+    found = await Full("http://localhost:1", TOKEN).updates(5, 4, 50)
+    assert [update["update_id"] for update in found] == [5] and asked == [4, 1]
 
 
 async def test_what_is_no_answer_of_telegram_is_an_error():

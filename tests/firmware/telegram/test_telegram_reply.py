@@ -45,9 +45,13 @@ class Channel:
         self.texts = []
         self.answering = []
         self.confirmed = []
+        self.moved = {}
         self.poller = self
         self.confirm = self.confirmed.append
-        self.sender = Sender(self)
+        self.sender = Sender(self, self._move)
+
+    def _move(self, chat, new):
+        self.moved[chat] = new
 
     async def call(self, method, fields, is_repeatable=True):
         self.calls.append((method, dict(fields)))
@@ -232,6 +236,15 @@ async def test_an_answer_to_a_topic_that_has_gone_goes_to_the_chat():
         channel = Channel(refusal(words))
         assert (await say(channel, "Hi", where=GROUP))[0]
         assert len(channel.calls) == 2 and "message_thread_id" not in channel.calls[1][1]
+
+
+async def test_an_answer_follows_its_group_to_the_supergroup():
+    channel = Channel(refusal("group chat was upgraded to a supergroup chat", moved_to=-1007))
+    for _ in range(2):
+        assert (await say(channel, "Hi", where=GROUP))[0]
+    assert [fields["chat_id"] for _, fields in channel.calls] == [-100, -1007, -1007]
+    # In the supergroup another message has the number of the one that is answered.
+    assert ["reply_parameters" in fields for _, fields in channel.calls] == [True, False, False]
 
 
 # --- Telegram's waits

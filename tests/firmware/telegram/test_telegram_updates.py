@@ -1,7 +1,7 @@
 """What of an update is a message for the board, and what is ignored and why."""
 
 from engram.channels.telegram.destination import Destination
-from engram.channels.telegram.updates import Bot, Ignored, Incoming
+from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from samples import Numbers
 from support import raises
 
@@ -189,6 +189,14 @@ def test_a_reply_to_something_else_is_not_for_the_bot():
         {"via_bot": {"id": 99}},
     ):
         assert not Incoming(group(text="hello", **reply), BOT).is_mentioned, reply
+
+
+def test_a_group_that_became_a_supergroup_is_named():
+    chat = {"id": -7, "type": "group", "title": "Garden"}
+    assert moved_group(update(chat, migrate_to_chat_id=-1007)) == (-7, -1007)
+    for other, new in ((chat, 7), (chat, True), (chat, "-8"), ({"id": 7, "type": "private"}, -8)):
+        assert moved_group(update(other, migrate_to_chat_id=new)) is None
+    assert moved_group({"update_id": 3}) is None
 
 
 def test_any_update_is_read_or_ignored():

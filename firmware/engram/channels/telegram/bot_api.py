@@ -21,11 +21,12 @@ UPDATES = ("message", "edited_message")
 class BotError(EngramError):
     """A failed call: `code` 0 for a broken link, `is_unknown` if it may have taken effect."""
 
-    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False):
+    def __init__(self, code: int, problem: str, retry_after: int = 0, is_unknown: bool = False, moved_to: int = 0):
         super().__init__(problem)
         self.code = code
         self.retry_after = retry_after
         self.is_unknown = is_unknown
+        self.moved_to = moved_to
 
     def says_any(self, phrases) -> bool:
         return any(phrase in str(self).lower() for phrase in phrases)
@@ -53,8 +54,14 @@ class BotApi:
             self.client.release(answer)
 
     async def updates(self, offset: int, limit: int, wait_s: int) -> list:
+        """Return the updates from `offset` on; only the first if memory is short."""
         fields = {"offset": offset, "limit": limit, "timeout": wait_s, "allowed_updates": UPDATES}
-        found = await self.call("getUpdates", fields)
+        try:
+            found = await self.call("getUpdates", fields)
+        except MemoryError:
+            if limit == 1:
+                raise
+            return await self.updates(offset, 1, 0)
         if not isinstance(found, list):
             raise _no_telegram()
         return found
@@ -74,7 +81,8 @@ class BotApi:
         problem = "Telegram answers %d%s" % (answer.status, ": " + words if words else "")
         # A proxy before a failing service does not know what the service did.
         is_unknown = answer.status >= 500
-        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown)
+        moved_to = part(more, "migrate_to_chat_id", int)
+        raise BotError(answer.status, problem.replace(self._token, "***"), retry_after, is_unknown, moved_to)
 
     async def _guarded(self, awaitable):
         """Await a client call; raise its errors as BotError."""

@@ -30,9 +30,9 @@ class Telegram:
         self._find_people = find_people
         self._commands = commands
         self._api = make_api(0)
-        self.sender = Sender(self._api)
+        self.sender = Sender(self._api, self._move_group)
         self._polls = make_api(LONG_POLL_S)
-        self.poller = Poller(self._polls, clock)
+        self.poller = Poller(self._polls, clock, self._move_group)
         self._tasks = []
         self.answering = []
         self._is_redelivering = False
@@ -85,6 +85,13 @@ class Telegram:
             await self._api.call("setMyCommands", {"commands": menu})
         except BotError as error:
             diag.info(NAME, "no menu of commands: %s" % error)
+
+    def _move_group(self, chat: int, new: int) -> None:
+        diag.info(NAME, "the group %d is a supergroup now: %d" % (chat, new))
+        try:
+            self._find_people().move_group("%s:%d" % (NAME, chat), "%s:%d" % (NAME, new))
+        except EngramError as error:
+            diag.error(NAME, "open the group %d by its new number: %s" % (new, error))
 
     # --- messages
 

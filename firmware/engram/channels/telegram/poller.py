@@ -7,7 +7,7 @@ repeated ones are skipped. After a power cut the journal knows the answered ones
 from engram import diag
 from engram.channels.telegram.bot_api import BotError
 from engram.channels.telegram.destination import NAME
-from engram.channels.telegram.updates import Bot, Ignored, Incoming
+from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from engram.clock import Backoff, Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.text import part
@@ -31,11 +31,12 @@ _CONFLICT = const("another program takes this bot's messages: stop it, or give t
 
 
 class Poller:
-    """The poller of one bot."""
+    """The poller of one bot; on_moved(chat, new) reports a group that became a supergroup."""
 
-    def __init__(self, api, clock):
+    def __init__(self, api, clock, on_moved):
         self._api = api
         self._clock = clock
+        self._on_moved = on_moved
         self._open = []  # the numbers of updates whose messages are not taken
         self._next = 0  # the number after the newest update
         self._album = ""  # the newest one
@@ -80,6 +81,9 @@ class Poller:
             return None
         self._next = number + 1
         self.newest = Moment(self._clock)
+        moved = moved_group(update)
+        if moved:
+            self._on_moved(*moved)
         try:
             said = Incoming(update, self.bot)
         except Ignored as why:

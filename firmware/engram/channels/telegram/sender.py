@@ -16,7 +16,6 @@ _LONGEST_PAUSE_S = const(86400)  # what ticks can count
 _NEVER = const((
     "chat not found", "user not found", "peer_id_invalid", "deactivated", "blocked", "was kicked", "no rights to send",
     "not enough rights", "administrator rights", "_forbidden", "channel_private", "chat_restricted", "topic_closed",
-    "upgraded to a supergroup",
 ))  # fmt: skip
 _NO_TOPIC = const(("thread not found", "topic_deleted"))
 
@@ -30,14 +29,16 @@ def is_final(error: BotError) -> bool:
 
 def is_refused(error: BotError) -> bool:
     """True if Telegram refuses this text but may accept another."""
-    return error.code == 400 and not is_final(error)
+    return error.code == 400 and not is_final(error) and not error.moved_to
 
 
 class Sender:
-    """A sender over one BotApi."""
+    """A sender over one BotApi; on_moved(chat, new) reports a group that became a supergroup."""
 
-    def __init__(self, api):
+    def __init__(self, api, on_moved):
         self._api = api
+        self._on_moved = on_moved
+        self._moved = {}  # new ids of groups, as reported since the start
         self._pauses = {}
         """By chat the Timeout that Telegram demands."""
 
@@ -85,11 +86,14 @@ class Sender:
         await self._call("sendMessage", destination, dict(fields, text=text))
 
     async def _call(self, method: str, destination: Destination, fields: dict) -> None:
-        chat = fields["chat_id"] = destination.chat
+        chat = destination.chat
         if destination.topic:
             fields["message_thread_id"] = destination.topic
         for tries in range(_TRIES, 0, -1):
             await self._wait(chat)
+            fields["chat_id"] = self._moved.get(chat, chat)
+            if fields["chat_id"] != chat:
+                fields.pop("reply_parameters", None)  # there another message has that number
             try:
                 await self._api.call(method, fields, is_repeatable=False)
                 return
@@ -107,6 +111,9 @@ class Sender:
         """Adapt a refused call; True if it may be repeated."""
         if error.code == 429:
             self.pause(chat, error.retry_after)
+        elif error.moved_to:
+            self._moved[chat] = error.moved_to
+            self._on_moved(chat, error.moved_to)
         elif "message_thread_id" in fields and error.says_any(_NO_TOPIC):
             diag.info(NAME, "a topic has gone: its answer goes to the chat")
             fields.pop("message_thread_id")

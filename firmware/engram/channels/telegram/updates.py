@@ -81,6 +81,13 @@ class Incoming:
             raise Ignored("it is written in the name of a chat")
 
 
+def moved_group(update):
+    """Return (group, new supergroup) of an update, or None."""
+    message = part(update, "message", dict)
+    chat, new = part(message, "chat", dict), part(message, "migrate_to_chat_id", int)
+    return (part(chat, "id", int), new) if new < 0 and part(chat, "type", str) == "group" else None
+
+
 def _full_name(sender: dict) -> str:
     return _shown(part(sender, "first_name", str) + " " + part(sender, "last_name", str))
 
