@@ -13,7 +13,6 @@ Scripted = Callable[..., Serving]
 PROMPT = "\n> "
 BACKSPACE = "\x7f"
 UP, DOWN, RIGHT, LEFT = "\x1b[A", "\x1b[B", "\x1b[C", "\x1b[D"
-CTRL_U, CTRL_W = "\x15", "\x17"
 
 
 @pytest.fixture
