@@ -143,13 +143,6 @@ class App:
         yield "Engram %s, %s mode, %s. /help lists the commands." % (__version__, self.config.get("mode"), memories)
         if board.model is None:
             yield _OFFLINE
-        for name, part in (
-            ("records", board.records.entries),
-            ("journal", board.journal.entries),
-            ("timers", board.timers.table),
-        ):
-            if part and part.damaged:
-                yield "Damaged lines set aside in %s: %d; the rest is whole." % (name, part.damaged)
 
     # --- running
 

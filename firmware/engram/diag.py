@@ -19,15 +19,12 @@ level = WARNING
 errors = 0
 
 _ring = []
-_dropped = 0
 
 
 def _add(severity: int, source: str, message: str) -> None:
-    global _dropped
     line = NAMES[severity] + " " + source + ": " + message[:_LONGEST]
     if len(_ring) >= _KEPT:
         _ring.pop(0)
-        _dropped += 1
     _ring.append(line)
     if severity >= level:
         print("[" + line + "]")
@@ -49,10 +46,7 @@ def error(source: str, message: str) -> None:
 
 
 def lines():
-    if _dropped:
-        yield str(_dropped) + " older lines were dropped"
-    for line in _ring:
-        yield line
+    yield from _ring
 
 
 def failure(source: str, problem, consequence: str) -> None:

@@ -53,21 +53,17 @@ class InboundMessages:
                     await self._redeliver()
                 except (EngramError, MemoryError) as error:
                     diag.warning("companion", "a push is sent later: %s" % error)
-            while self._pause_ms:
-                pause_ms, self._pause_ms = self._pause_ms, 0
-                await sleep_ms(pause_ms)
-            pause_ms = 0
+            pause_ms, self._pause_ms = self._pause_ms, 0
+            await sleep_ms(pause_ms)
             try:
-                pause_ms = await self._listen()
+                await sleep_ms(await self._listen())
             except NoAnswer:
                 pass  # it was lost on the way: again
             except Refused as error:
                 diag.info("companion", "it gives no messages: %s" % error)
-                pause_ms = error.again_s * 1000
-                self._pause_ms = self._backoff.next_ms()
+                self._pause_ms = error.again_s * 1000 + self._backoff.next_ms()
             except NetError:
                 self._pause_ms = self._backoff.next_ms()
-            await sleep_ms(pause_ms)
 
     def find_send(self, room: str) -> tuple:
         """Return (send function, room) of a link's room; nothing for a message's id."""

@@ -31,7 +31,6 @@ class LinkState:
         self._raws = dict(logs)
         self._chip = chip()
         self._saved_at = ticks_ms()
-        self._segments = {name: raw.store.log.live for name, raw in logs}
         saved = files.read_json(self._path, _LARGEST, _parsed)
         if saved is None or saved["chip"] != self._chip:
             # A new board, or one on which the files of another one were put.
@@ -69,12 +68,9 @@ class LinkState:
 
     def acknowledged(self, name: str, seq: int) -> None:
         """Note the acknowledged seq of a log; it is saved now and then."""
-        store = self._raws[name].store
-        self._have[name] = store.epoch, seq
-        if self._segments[name] != store.log.live or ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS:
-            self._segments[name] = store.log.live
-            if self._have != self._noted:
-                self.save()
+        self._have[name] = self._raws[name].store.epoch, seq
+        if ticks_diff(ticks_ms(), self._saved_at) > _SAVE_MS and self._have != self._noted:
+            self.save()
 
     def leaving(self, name: str, last: int) -> None:
         if self.have(name) < last:

@@ -9,6 +9,7 @@ from engram.text import cut, part, printable
 _ROOMS = const(("private", "group", "supergroup"))
 _NAME = const(60)  # characters of a sender's or a file's name that are shown
 _QUOTED = const(200)  # characters of the message that another one answers: as many as engram.link.messages has of it
+_OF_NAMES = const("abcdefghijklmnopqrstuvwxyz0123456789_")
 _SOMEBODY = const("somebody")
 _CHANNEL = const("the channel ")
 _FORWARDS = const(("forward_origin", "forward_date", "is_automatic_forward"))  # what others' words come with
@@ -132,18 +133,7 @@ def _addressed(text: str, bot: Bot) -> tuple:
         return first.lower() + (" " + rest if rest else ""), True, bool(at)
     if first.lower() in (name, name + ",", name + ":"):
         return rest.strip(), False, True
-    return text, False, _has_name(text, name)
-
-
-def _has_name(text: str, name: str) -> bool:
-    data, wanted = text.lower().encode(), name.encode()
-    at = data.find(wanted)
-    while at >= 0:
-        after = data[at + len(wanted) : at + len(wanted) + 1]
-        if not (after.isalpha() or after.isdigit() or after == b"_"):
-            return True
-        at = data.find(wanted, at + 1)
-    return False
+    return text, False, any((rest[:1] or " ") not in _OF_NAMES for rest in text.lower().split(name)[1:])
 
 
 def _replied(message: dict, topic: int) -> dict:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from engram.config import SECRETS, SETTINGS, Config, parse_value
 from engram.errors import ArgumentError, ConfigError
-from engram.net.mqtt import SCHEMES
+from engram.link.mqtt import SCHEMES
 from engram.net.transport import WEB, split_url
 from engram_host.companion.conversations.answers import Exchange
 from engram_host.companion.conversations.service import ConversationService
