@@ -80,10 +80,10 @@ def _parsed(text: str):
 
 
 def lines(file, buffer: bytearray, offset: int = 0):
-    """Yield (offset, line view, is_ended), or (offset, size, None) for a line longer than the buffer."""
+    """Yield (offset, line, is_ended), the line as a view of the buffer or, if longer, as bytes."""
     # (offset, line, True)   a line with its newline
     # (offset, line, False)  the rest after the last newline
-    # (offset, size, None)   a line of `size` bytes that with its newline exceeds the buffer, below MAX_LINE
+    # (offset, size, None)   a line of `size` bytes, more than MAX_LINE
     view = memoryview(buffer)
     files.seek(file, offset)
     start = end = 0  # the line's begin and the data's end in the buffer
@@ -93,7 +93,8 @@ def lines(file, buffer: bytearray, offset: int = 0):
         if newline >= 0:
             size = skipped + newline + 1 - start
             if skipped:
-                yield offset, size, None
+                yield _long_line(file, offset, size, True)
+                files.seek(file, offset + size + end - newline - 1)
             else:
                 yield offset, view[start : newline + 1], True
             offset += size
@@ -109,25 +110,16 @@ def lines(file, buffer: bytearray, offset: int = 0):
             break
         end += count
     if skipped:
-        yield offset, skipped + end, None
+        yield _long_line(file, offset, skipped + end, False)
     elif end:
         yield offset, view[:end], False
 
 
-def long_lines(file, buffer: bytearray, offset: int = 0):
-    """Yield as lines() does, with long lines as bytes up to the maximum size."""
-    is_through = False
-    while not is_through:
-        is_through = True
-        for at, line, ended in lines(file, buffer, offset):
-            if ended is None and line <= MAX_LINE:  # pyright: ignore
-                files.seek(file, at)
-                offset = at + line  # pyright: ignore
-                line = file.read(line)
-                yield at, line, line.endswith(b"\n")
-                is_through = False
-                break
-            yield at, line, ended
+def _long_line(file, offset: int, size: int, ended: bool) -> tuple:
+    if size > MAX_LINE:
+        return offset, size, None
+    files.seek(file, offset)
+    return offset, file.read(size), ended
 
 
 def whole_lines(path: str, buffer: bytearray):
@@ -139,5 +131,5 @@ def whole_lines(path: str, buffer: bytearray):
             return
         raise files.failure(error, path) from None
     with file:
-        for _, line, ended in long_lines(file, buffer):
+        for _, line, ended in lines(file, buffer):
             yield bytes(line) if is_whole(line, ended) else None  # pyright: ignore

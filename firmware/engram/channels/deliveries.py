@@ -24,10 +24,8 @@ _NOT_LET_IN = const("t%d is not delivered: who was to have it in %s is not let i
 _GIVEN_UP = const("given up: the answer to t%d, which may have arrived; the console shows it")
 _BROKEN = const(" … (it broke off here)")
 
-_SavedReply = namedtuple("_SavedReply", "turn text age is_cut is_repeat")
 
-
-class SavedReply(_SavedReply):
+class SavedReply(namedtuple("SavedReply", "turn text age is_cut is_repeat")):
     """A reply from the journal: turn id, text, age or "", cut off or not, maybe delivered or not."""
 
     def with_age(self) -> str:

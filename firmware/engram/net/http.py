@@ -83,7 +83,7 @@ class Client:
             self._link = None
 
     def _head(self, method, path, headers, length):
-        host = "[" + self.host + "]" if ":" in self.host else self.host
+        host = self.host
         if self.port != (443 if self._tls else 80):
             host += ":" + str(self.port)
         path = self.prefix + path

@@ -26,7 +26,6 @@ _FIRST_YEAR = const(2025)
 _LONGEST_URL = const(300)
 _DIGITS = const(b"0123456789")
 _HOST = const(b"abcdefghijklmnopqrstuvwxyz0123456789-._")
-_ADDRESS = b"0123456789abcdef:."
 
 WEB = (("http", 80), ("https", 443))
 """Schemes of plain and TLS links, with default ports."""
@@ -48,19 +47,13 @@ def split_url(url: str, schemes=WEB) -> tuple:
 
 
 def _split_authority(authority):
-    if authority.startswith("["):
-        host, _, port = authority[1:].partition("]")
-        alphabet = _ADDRESS if ":" in host and authority.endswith("]" + port) else b""
-    else:
-        host, colon, port = authority.partition(":")
-        port = colon + port
-        alphabet = _HOST
-    if not _consists_of(host, alphabet):
+    host, colon, port = authority.partition(":")
+    if not _consists_of(host, _HOST):
         host = ""
-    if not port:
+    if not colon:
         return host, 0
-    is_number = port[0] == ":" and 1 < len(port) < 7 and _consists_of(port[1:], _DIGITS)
-    return host, int(port[1:]) or -1 if is_number else -1
+    is_number = 0 < len(port) < 6 and _consists_of(port, _DIGITS)
+    return host, int(port) or -1 if is_number else -1
 
 
 def _consists_of(text, alphabet):
@@ -95,9 +88,8 @@ def _certificates(roots):
 
 def address_of(host: str, port: int) -> tuple:
     """Look up a host's address; blocks the board, so keep the result."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET  # a chip can use the latter alone
     try:
-        return socket.getaddrinfo(host, port, family, socket.SOCK_STREAM)[0]
+        return socket.getaddrinfo(host, port, socket.AF_INET, socket.SOCK_STREAM)[0]
     except OSError:
         raise failed(host, "the name was not found")
 

@@ -94,10 +94,7 @@ def expected_lines(data: bytes, size: int, offset: int) -> list:
     while offset < len(data):
         end = data.find(b"\n", offset) + 1
         line = data[offset : end or len(data)]
-        if len(line) + (end == 0) > size:
-            found.append((offset, len(line), None))
-        else:
-            found.append((offset, line, end > 0))
+        found.append((offset, line, end > 0))
         offset += len(line)
     return found
 
@@ -126,6 +123,10 @@ class Dribble(io.BytesIO if not on_micropython() else object):  # pyright: ignor
         self._at += count
         return count
 
+    def read(self, count=-1):
+        self._at += count
+        return self._data[self._at - count : self._at]
+
 
 def test_lines_are_read_as_a_naive_reader_would():
     for seed in range(150):
@@ -135,3 +136,9 @@ def test_lines_are_read_as_a_naive_reader_would():
         size = 1 + numbers.below(30)
         offset = numbers.below(len(data) + 1)
         assert collected(Dribble(data, seed), size, offset) == expected_lines(data, size, offset), (data, size)
+
+
+def test_of_a_line_beyond_the_bound_only_its_size_is_given():
+    data = b"a\n" + b"x" * MAX_LINE + b"\nb\n"
+    found = [(0, b"a\n", True), (2, MAX_LINE + 1, None), (MAX_LINE + 3, b"b\n", True)]
+    assert collected(io.BytesIO(data), 64) == found

@@ -31,7 +31,7 @@ class Console(ChannelSink):
         self._target = target or sys.stdout
         self._echo = self._write if config.get("console.echo") else None
         self._source = source or sys.stdin.buffer
-        self._reader = asyncio.StreamReader(self._source)
+        self._reader = asyncio.StreamReader(self._source)  # pyright: ignore[reportArgumentType]  MicroPython takes a file
         self._poll = select.poll()
         self._poll.register(self._source, select.POLLIN)
         self._buffer = bytearray(_AT_ONCE)

@@ -42,9 +42,7 @@ class BotApi:
 
     async def call(self, method: str, fields: dict, is_repeatable: bool = True):
         """Return a method's result; calls that must not happen twice are not repeatable."""
-        # In the same order each time, which a dict of MicroPython does not promise.
-        pairs = [dumps(name) + ":" + dumps(fields[name]) for name in sorted(fields)]
-        body = ("{" + ",".join(pairs) + "}").encode()
+        body = dumps(fields).encode()
         path = "/bot%s/%s" % (self._token, method)
         answer = await self._guarded(self.client.ask("POST", path, _JSON, lambda: (body,), is_repeatable))
         try:

@@ -107,7 +107,7 @@ class NoteRetention:
             return
         start, crc = mark if mark and self._crc(file, mark[0]) == mark[1] else (0, 0)
         with open(self._folder + "/" + file, "rb") as opened:
-            for at, line, _ in log_line.long_lines(opened, bytearray(_BUFFER), start):
+            for at, line, _ in log_line.lines(opened, bytearray(_BUFFER), start):
                 if isinstance(line, int):
                     # No tool writes a line of this length: who did has it in the file still.
                     crc = self._crc(file, at + line)

@@ -93,7 +93,7 @@ class _Run:
 
     def read(self) -> None:
         self.is_damaged = False
-        for at, line, ended in log_line.long_lines(self._file, bytearray(_BUFFER), self.end):
+        for at, line, ended in log_line.lines(self._file, bytearray(_BUFFER), self.end):
             is_whole = log_line.is_whole(line, ended)
             seq = seq_seek.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
             size = line if isinstance(line, int) else len(line)

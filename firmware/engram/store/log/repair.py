@@ -76,7 +76,7 @@ def repair_file(path: str, source: str) -> int:
 
 
 def _lines(file):
-    return log_line.long_lines(file, bytearray(_BUFFER))
+    return log_line.lines(file, bytearray(_BUFFER))
 
 
 def _replace(path: str, parts) -> None:

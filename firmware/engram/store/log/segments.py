@@ -357,4 +357,4 @@ class Log:
             self._file = None
 
     def lines(self, file, offset: int):
-        return log_line.long_lines(file, bytearray(_BUFFER), offset)
+        return log_line.lines(file, bytearray(_BUFFER), offset)

@@ -74,12 +74,7 @@ def session_command(board, caller, rest: str):
     what, _, more = rest.partition(" ")
     more = more.strip()
     if what == "new":
-        before = journal.sessions(caller)
         yield "session %s begins" % journal.begin(caller, more)
-        now = [session.id for session in journal.sessions(caller)]
-        for session in before:
-            if session.id not in now:
-                yield "%s is no longer listed; its turns are still found" % session.id
     elif what == "switch":
         yield "now in " + _session_row(board, caller, journal.switch(caller, more))
     elif what == "delete":
