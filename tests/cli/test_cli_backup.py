@@ -11,8 +11,7 @@ import pytest
 
 from cli_case import audit_log, engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
-from engram_host.companion import recovery
-from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import CompanionStore, choose_store, recovery
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import AuditEntry
 from killed_at import STEP, killed_at

@@ -9,11 +9,10 @@ from archiving_board import ArchivingBoard, archive, board_of_six
 from cli_case import audit_log, engram, fine
 from damaging import harm_line, overwrite_page, tree_pages
 from engram import log_line
-from engram_host.companion import recovery
 from engram_host.companion.auth import tokens
 from engram_host.companion.lockfile import lock_home
-from engram_host.companion.recovery import daily_backup, kept_files, save_backup
-from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import CompanionStore, choose_store, recovery
+from engram_host.companion.store.recovery import daily_backup, kept_files, save_backup
 from engram_host.companion.types import AuditEntry, LogName, SeqRange
 from killed_at import STEP, killed_at
 from plain_board import PlainBoard

@@ -39,7 +39,7 @@ def backup(
     """
     from engram_host.companion.media.backup import folder_of, prune_media, save_media
     from engram_host.companion.metrics import note_backup
-    from engram_host.companion.recovery import kept_files, save_backup
+    from engram_host.companion.store.recovery import kept_files, save_backup
 
     settings = _settings(context.home)
     path = _sqlite(settings)
@@ -91,8 +91,8 @@ def restore(
     """
     from engram_host.companion.lockfile import lock_home
     from engram_host.companion.media.backup import restore_media
-    from engram_host.companion.recovery import restore_backup
     from engram_host.companion.settings import make_folder
+    from engram_host.companion.store.recovery import restore_backup
 
     settings = _settings(context.home)
     if not file.is_file():
@@ -125,7 +125,7 @@ def repair(context: Context) -> None:
     """
     from engram_host.companion.errors import StoreDamaged
     from engram_host.companion.lockfile import lock_home
-    from engram_host.companion.recovery import (
+    from engram_host.companion.store.recovery import (
         MOST_KEPT,
         daily_backup,
         kept_files,

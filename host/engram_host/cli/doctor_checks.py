@@ -8,16 +8,16 @@ from typing import Any
 
 from engram_host.companion.auth.exposure import check_exposure, tokens_required
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
-from engram_host.companion.diagnosis import Finding, watch, well, wrong
 from engram_host.companion.diagnosis import checks as setup
+from engram_host.companion.diagnosis.findings import Finding, watch, well, wrong
 from engram_host.companion.errors import IF_DAMAGED, CompanionError, StoreUnavailable
 from engram_host.companion.folders.service import companion_id
 from engram_host.companion.folders.sources import folder_sources, list_files
 from engram_host.companion.lockfile import bind_socket
-from engram_host.companion.recovery import opened_file
 from engram_host.companion.settings import Settings, database_file
 from engram_host.companion.store.damage import COUNTS, DamagedLines
 from engram_host.companion.store.database import bundled_migrations
+from engram_host.companion.store.recovery import opened_file
 from engram_host.companion.types import FOLDER
 from engram_host.wording import counted, format_time
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from engram_host.companion import recovery
 from engram_host.companion.alerts.service import AlertService, AlertSources
 from engram_host.companion.auth.access import AuditLog, CallerLookup, FailedLogins, RateLimiter
 from engram_host.companion.auth.exposure import tokens_required
@@ -39,7 +38,6 @@ from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt import MqttClient, broker_login
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.processes import LeaseKeeper, NoticeListener, PeriodicTask, SettingsReload
 from engram_host.companion.replication import upkeep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
@@ -54,8 +52,9 @@ from engram_host.companion.settings import (
     read_settings,
     retention_limits,
 )
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store import CompanionStore, recovery
 from engram_host.companion.store.health import StoreLook
+from engram_host.companion.store.processes import LeaseKeeper, NoticeListener, PeriodicTask, SettingsReload
 from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.service")

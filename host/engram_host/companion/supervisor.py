@@ -326,21 +326,21 @@ async def wait_for_event(event: asyncio.Event, seconds: float) -> None:
     event.clear()
 
 
+@dataclass
 class Backoff:
     """Pauses that double from `first` to `longest` seconds, each with up to half of it left out at random."""
 
-    def __init__(self, first: float, longest: float):
-        self._first = first
-        self._longest = longest
-        self._next = first
+    first: float
+    longest: float
+    pause: float = 0.0
 
     def next(self) -> float:
-        pause = self._next
-        self._next = min(self._longest, 2 * pause)
+        pause = self.pause or self.first
+        self.pause = min(self.longest, 2 * pause)
         return pause * random.uniform(0.5, 1)
 
     def reset(self) -> None:
-        self._next = self._first
+        self.pause = 0.0
 
 
 class _Ended(CompanionError):

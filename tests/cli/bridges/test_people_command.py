@@ -12,8 +12,8 @@ import pytest
 from cli_case import engram, fine
 from companion_thread import companion_thread
 from engram_host.cli.exit_status import FAILED, NOT_FOUND
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.serving import RunningCompanion
+from engram_host.companion.store.bridges.types import PairingRequest
 from webhook import Webhook
 
 

@@ -23,10 +23,10 @@ from engram_host.companion.alerts.service import (
     CoolDown,
 )
 from engram_host.companion.auth.secrets import SecretStore
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
+from engram_host.companion.store.bridges.types import PairingRequest
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import Supervisor
 from waiting import wait_until_async
 from webhook import Webhook

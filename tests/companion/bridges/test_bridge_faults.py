@@ -14,12 +14,12 @@ from itertools import product
 import pytest
 
 from bridged_house import House, in_house
-from engram_host.companion.bridge_types import DeliveryEnd
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SendUncertain, SlowDown
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations import bridge_engine, display, people
 from engram_host.companion.conversations.display import AGAIN, BEGINS_AGAIN
 from engram_host.companion.errors import StoreUnavailable
+from engram_host.companion.store.bridges.types import DeliveryEnd
 from extent import matrix, with_more
 from faulty_network import KINDS, PARAGRAPHS, ShownMessage
 from waiting import wait_until_async

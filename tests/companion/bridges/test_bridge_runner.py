@@ -23,7 +23,7 @@ from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway,
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.bridges.runner import BridgeRunner, BridgeStatus
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.processes import Lease
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import Supervisor
 from extent import with_more
 from failing_network import (

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from bridged_house import OPEN, House, Unwatched, in_house
-from engram_host.companion.bridge_types import ChatPlace, Delivery, Shown
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.bridge_engine import message_id
 from engram_host.companion.errors import TooManyWaiting, UnknownDevice
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import deliveries
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery, Shown
 from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, Said, Sender
 from waiting import wait_until_async
 

@@ -11,7 +11,6 @@ import pytest
 from engram.channels.people import TOO_FAST
 from engram.errors import ArgumentError, NotFound
 from engram_host.companion.bridge_settings import PeopleSettings, read_bridges
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.people import (
     LATE_MINUTES,
@@ -23,6 +22,7 @@ from engram_host.companion.conversations.people import (
 )
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import people as rows
+from engram_host.companion.store.bridges.types import PairingRequest
 from one_case import in_one_case
 
 NOW = 1_795_000_000

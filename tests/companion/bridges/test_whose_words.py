@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from bridged_house import House, in_house
 from engram.errors import ArgumentError
 from engram.link.messages import ANSWER_BYTES, FORWARDED_CHARS, QUOTED_CHARS
-from engram_host.companion.bridge_types import Delivery
 from engram_host.companion.bridges.network import Attachment, Chat, Incoming
 from engram_host.companion.bridges.texts import origin, separate, shorten
 from engram_host.companion.conversations import service
@@ -20,6 +19,7 @@ from engram_host.companion.conversations.board_side import say
 from engram_host.companion.conversations.bridge_engine import message_id
 from engram_host.companion.conversations.chat_messages import keepable, parse_spoken
 from engram_host.companion.conversations.service import check_said
+from engram_host.companion.store.bridges.types import Delivery
 from engram_host.companion.types import Conversation, Said
 from one_case import in_one_case
 

@@ -3,13 +3,13 @@
 import pytest
 
 from door_program import Program
-from engram_host.companion.bridge_types import ChatPlace
 from engram_host.companion.conversations import mqtt_door
 from engram_host.companion.conversations.board_side import PUSHED
 from engram_host.companion.conversations.people import room_of
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.bridges import people
+from engram_host.companion.store.bridges.types import ChatPlace
 from engram_host.companion.types import Said, Sender
 from waiting import wait_until_async
 

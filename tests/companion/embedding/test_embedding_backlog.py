@@ -12,8 +12,8 @@ from embedded_board import KEY, Board, Embedder, KilledError, make, text_of
 from embedding_service import direction
 from engram_host.companion.embedding import indexer as backlog_module
 from engram_host.companion.errors import EmbedderUnavailable, StoreUnavailable
-from engram_host.companion.processes import Lease
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.store.vectors import Identity, text_digest
 from waiting import SECONDS, wait_until_async

@@ -11,9 +11,9 @@ import pytest
 
 from engram.memory.access import Caller
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.processes import Lease
 from engram_host.companion.settings import FoldersSettings
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import Supervisor
 from markdown_folders import settings_of, write
 from waiting import wait_until_async

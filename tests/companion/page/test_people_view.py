@@ -8,9 +8,9 @@ from urllib.parse import quote
 import pytest
 
 from companion_store import opened_store
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.page.views.people import AT_ONCE
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.bridges.types import PairingRequest
 from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion

@@ -8,9 +8,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from engram_host.companion import processes
-from engram_host.companion.processes import Lease
+from engram_host.companion.store import processes
 from engram_host.companion.store.postgres import PostgresLocks
+from engram_host.companion.store.processes import Lease
 from lease_keepers import running_keeper, two_keepers
 from peers import Companion
 from postgres_server import PostgresServer

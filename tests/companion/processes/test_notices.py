@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from engram_host.companion import processes
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.service import ConversationService, Progress
-from engram_host.companion.processes import NoticeListener
 from engram_host.companion.settings import ChatSettings
-from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import CompanionStore, choose_store, processes
 from engram_host.companion.store.database import MOST_NOTICE_BYTES, Notice, NoticeKind, parse_notice
+from engram_host.companion.store.processes import NoticeListener
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
 from one_case import in_one_case

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from engram_host.companion import processes
 from engram_host.companion.errors import SettingError
-from engram_host.companion.processes import NoticeListener, SettingsReload
-from engram_host.companion.store import choose_store
+from engram_host.companion.store import choose_store, processes
 from engram_host.companion.store.database import Notice
 from engram_host.companion.store.postgres import hear_notices
+from engram_host.companion.store.processes import NoticeListener, SettingsReload
 from engram_host.companion.supervisor import Supervisor
 from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async

@@ -7,8 +7,8 @@ import pytest
 
 from archiving_board import RECORDS, ArchivingBoard, archive, board_of_six
 from engram import log_line
-from engram_host.companion.recovery import restore_backup, save_backup
 from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store.recovery import restore_backup, save_backup
 from engram_host.companion.types import SeqRange
 
 EVERYTHING = range(1, 101)

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 
 from damaging import overwrite_page
-from engram_host.companion import recovery
 from engram_host.companion.metrics import last_backup
-from engram_host.companion.recovery import DailyBackup, check_backup, daily_backup, kept_files
-from engram_host.companion.store import CompanionStore
+from engram_host.companion.store import CompanionStore, recovery
+from engram_host.companion.store.recovery import DailyBackup, check_backup, daily_backup, kept_files
 from engram_host.companion.store.sqlite import SqliteDatabase
 from killed_at import STEP, killed_at
 

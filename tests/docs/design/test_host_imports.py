@@ -10,10 +10,10 @@ from pages import ROOT, in_backticks, plain, read, rows, section
 PAGE = "docs/design/README.md"
 HOST = ROOT / "host" / "engram_host"
 COMPANION = "companion"
-WIRING = ("companion/serving", "cli")
+WIRING = ("serving", "cli")
 """They wire all others together, so they may import everything."""
 
-OWN_LAYERS = ("app", "personal", "search_service")
+OWN_LAYERS = ("app", "board_settings", "mqtt", "search_service", "serving")
 """Modules beside the companion's folders that are layers of their own; the others are its ground."""
 
 MOST_LINES = 400

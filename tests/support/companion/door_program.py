@@ -8,9 +8,9 @@ from typing import Any
 from engram_host.companion.conversations.mqtt_door import MqttDoor
 from engram_host.companion.conversations.people import AdmissionRules, PeopleService
 from engram_host.companion.conversations.service import ConversationService
-from engram_host.companion.processes import Lease
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store import CompanionStore
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import Supervisor
 from waiting import SECONDS, wait_until_async
 

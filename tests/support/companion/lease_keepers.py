@@ -3,8 +3,8 @@
 import contextlib
 from collections.abc import AsyncIterator
 
-from engram_host.companion.processes import LeaseKeeper
 from engram_host.companion.store import choose_store
+from engram_host.companion.store.processes import LeaseKeeper
 from engram_host.companion.supervisor import Supervisor
 
 

@@ -15,8 +15,8 @@ from zlib import crc32
 
 import media_samples as samples
 from engram.link import messages
-from engram_host.companion.bridge_types import PairingRequest
 from engram_host.companion.store import open_store
+from engram_host.companion.store.bridges.types import PairingRequest
 from engram_host.companion.types import Hello, LogState, Sender
 from page_client import PageClient
 from perceiving_board import HOUR, PerceivingBoard, add_anomaly

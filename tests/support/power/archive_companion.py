@@ -25,11 +25,11 @@ from companion_store import embedding_of, replication_of, search_of
 from engram import log_line
 from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.entries.reader import LogCopy
-from engram_host.companion.recovery import save_backup
 from engram_host.companion.replication.protocol import MessageDispatcher
 from engram_host.companion.settings import ChatSettings, SearchSettings
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.database import Result
+from engram_host.companion.store.recovery import save_backup
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.supervisor import Supervisor

@@ -16,12 +16,12 @@ from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.board_warnings import ROOM_AGAIN_PERCENT, flash_warning, is_nearly_full
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError, StoreUnavailable
-from engram_host.companion.processes import Lease
 from engram_host.companion.settings import AlertSettings
 from engram_host.companion.store.boards.status import BoardStatusTable, percent
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.bridges.people import PeopleTable
 from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundTask, Backoff, Supervisor, wait_for_event
 from engram_host.companion.types import BoundedDict

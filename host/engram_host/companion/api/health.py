@@ -15,8 +15,8 @@ from engram_host.companion.auth.middleware import shown_token
 from engram_host.companion.auth.sessions import NO_TOKEN
 from engram_host.companion.auth.tokens import token_digest
 from engram_host.companion.bridges.runner import BridgeStatus
-from engram_host.companion.diagnosis import Finding
 from engram_host.companion.diagnosis.checks import check_companion
+from engram_host.companion.diagnosis.findings import Finding
 from engram_host.companion.supervisor import TaskStatus
 from engram_host.companion.types import AuditEntry
 

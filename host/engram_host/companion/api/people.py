@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import FastAPI
 from pydantic import BaseModel, Field
 
-from engram_host.companion.bridge_types import GroupMode, PairingRequest, Person
 from engram_host.companion.conversations.people import PeopleService
+from engram_host.companion.store.bridges.types import GroupMode, PairingRequest, Person
 
 _LONGEST = 200
 

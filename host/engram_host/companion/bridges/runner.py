@@ -25,7 +25,7 @@ from engram_host.companion.bridges.kinds import (
 )
 from engram_host.companion.bridges.network import BridgeHost, BridgeWatch, Network
 from engram_host.companion.errors import CompanionError, SettingError, StoreUnavailable
-from engram_host.companion.processes import Lease
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import BackgroundTask, Backoff, Supervisor, describe_error
 from engram_host.sentences import SentenceTable
 

@@ -18,7 +18,6 @@ from engram.errors import EngramError
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import BridgeSettings
-from engram_host.companion.bridge_types import ChatPlace, Delivery, KeptMessage
 from engram_host.companion.bridges.network import BridgeWatch, Chat, Incoming, MenuCommand, Network
 from engram_host.companion.conversations.chat_messages import (
     HELP,
@@ -45,6 +44,7 @@ from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery, KeptMessage
 from engram_host.companion.supervisor import BackgroundPart, Supervisor, TaskSet, describe_error, wait_for_event
 from engram_host.companion.types import ConversationLimits, Said
 

@@ -14,7 +14,6 @@ from engram.channels.people import shown
 from engram.errors import EngramError
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import ChatPlace, Delivery
 from engram_host.companion.bridges.errors import FileNotFetched
 from engram_host.companion.bridges.network import Attachment, Incoming, MenuCommand
 from engram_host.companion.bridges.texts import separate
@@ -24,6 +23,7 @@ from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.errors import CompanionError, MediaRefused, StoreUnavailable
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery
 from engram_host.companion.supervisor import describe_error
 from engram_host.wording import counted, listed
 

@@ -12,7 +12,6 @@ from collections.abc import Awaitable, Callable
 from weakref import WeakValueDictionary
 
 from engram.text.cutting import open_fence
-from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd
 from engram_host.companion.bridges.errors import SendFailed, SendRefused, SlowDown
 from engram_host.companion.bridges.network import Network
 from engram_host.companion.conversations.chat_messages import HELP
@@ -20,6 +19,7 @@ from engram_host.companion.conversations.display import LEFT_OUT, TYPING_SECONDS
 from engram_host.companion.conversations.service import ConversationService, Progress
 from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery, DeliveryEnd
 from engram_host.companion.supervisor import Backoff, TaskSet, Wakers, describe_error, wait_for_event
 from engram_host.companion.types import Conversation, Piece
 

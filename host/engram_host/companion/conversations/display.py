@@ -14,11 +14,11 @@ from hashlib import sha256
 from typing import Any, TypeVar
 
 from engram.text.cutting import CLOSING, open_fence, opening_of, place_cut
-from engram_host.companion.bridge_types import Delivery, Shown
 from engram_host.companion.bridges.errors import MarksRefused, SendFailed, SendRefused, SlowDown
 from engram_host.companion.bridges.network import Chat, Features, Network
 from engram_host.companion.errors import CompanionError
 from engram_host.companion.store.bridges.deliveries import DeliveryTable
+from engram_host.companion.store.bridges.types import Delivery, Shown
 from engram_host.companion.supervisor import TaskSet
 
 _log = logging.getLogger("engram.bridges")

@@ -23,8 +23,8 @@ from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.people import Admission, PeopleService, room_of
 from engram_host.companion.conversations.service import DOOR_IDS, ConversationService, Progress
 from engram_host.companion.errors import CompanionError, StoreUnavailable, UnknownConversation
-from engram_host.companion.processes import Lease
 from engram_host.companion.store.conversations.table import ConversationTable
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor, TaskSet, wait_for_event
 from engram_host.companion.types import Piece, Said

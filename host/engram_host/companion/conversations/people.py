@@ -17,7 +17,6 @@ from engram.channels import people as board_people
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridge_settings import BridgeSettings, PeopleSettings, Policy
-from engram_host.companion.bridge_types import Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.bridges.network import Incoming
 from engram_host.companion.conversations.service import BOARD_ROOM
 from engram_host.companion.store.bridges.people import (
@@ -28,6 +27,7 @@ from engram_host.companion.store.bridges.people import (
     fitting_name,
     principal_of,
 )
+from engram_host.companion.store.bridges.types import Delivery, GroupMode, PairingRequest, Person
 
 MOST_RATED = 4096
 

@@ -11,7 +11,17 @@ from engram_host.companion.auth.exposure import http_tls
 from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
-from engram_host.companion.diagnosis import CHECKS, REFUSED, Finding, clock, disk, find_stat, watch, well, wrong
+from engram_host.companion.diagnosis.findings import (
+    CHECKS,
+    REFUSED,
+    Finding,
+    clock,
+    disk,
+    find_stat,
+    watch,
+    well,
+    wrong,
+)
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.api_key import NAME, find_api_key
 from engram_host.companion.gateway.request import service_url

@@ -12,10 +12,10 @@ from engram_host.companion.embedding.embedder import CachedEmbedder, Embedder, F
 from engram_host.companion.embedding.indexer import EmbeddingIndexer, read_index
 from engram_host.companion.entries.lines import KEY_VERSION, embedding_text
 from engram_host.companion.errors import EmbedderError, EmbedderUnavailable
-from engram_host.companion.processes import Lease
 from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import Identity, VectorTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor

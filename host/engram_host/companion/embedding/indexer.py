@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, StoreUnavailable
-from engram_host.companion.processes import Lease
 from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import Identity, StoredVector, Vector, VectorTable, text_digest
 from engram_host.companion.supervisor import Backoff

@@ -19,10 +19,10 @@ from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.folders.chunks import lines_of, snippet
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, Listing, decoded, folder_sources, list_files, read_file
-from engram_host.companion.processes import Lease
 from engram_host.companion.search.request import Hit, SearchResult
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.markdown_files import FolderTable
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import FOLDER, Device
 from engram_host.wording import counted

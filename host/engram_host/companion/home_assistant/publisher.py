@@ -12,8 +12,8 @@ from typing import Protocol
 
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.home_assistant.discovery import device_messages, discovery_prefix
-from engram_host.companion.processes import Lease
 from engram_host.companion.settings import MqttSettings
+from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor

@@ -28,9 +28,9 @@ from engram_host.companion.errors import (
 )
 from engram_host.companion.imports.files import ImportFiles, ImportLine, ImportStatus
 from engram_host.companion.imports.preview import preview_import
-from engram_host.companion.processes import Lease, LeasedPart
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.processes import Lease, LeasedPart
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import ConversationState, Piece, Said
 from engram_host.sentences import SentenceTable

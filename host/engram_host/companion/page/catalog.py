@@ -10,7 +10,7 @@ from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
 from engram_host.companion.alerts.service import ALERT_PROBLEMS
 from engram_host.companion.bridges.runner import BRIDGE_PROBLEMS
 from engram_host.companion.conversations.service import WAITING
-from engram_host.companion.diagnosis import CHECKS
+from engram_host.companion.diagnosis.findings import CHECKS
 from engram_host.companion.errors import REFUSALS
 from engram_host.companion.imports.service import STOPS
 from engram_host.companion.memories.commands import DAMAGED

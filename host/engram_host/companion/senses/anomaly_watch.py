@@ -8,9 +8,9 @@ import logging
 import time
 
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.processes import Lease, LeasedPart
 from engram_host.companion.senses.anomalies import AnomalyFinder
 from engram_host.companion.store.boards.table import BoardTable
+from engram_host.companion.store.processes import Lease, LeasedPart
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.store.senses.types import MINUTES, StoredSense
 from engram_host.companion.supervisor import Supervisor

@@ -6,10 +6,10 @@ from urllib.parse import quote
 
 from fastapi import Form, Query, Request, Response
 
-from engram_host.companion.bridge_types import Person
 from engram_host.companion.conversations.people import PeopleService
 from engram_host.companion.page.formatting import count_pages
 from engram_host.companion.page.page import Page, Views, redirect
+from engram_host.companion.store.bridges.types import Person
 
 AT_ONCE = 50
 

@@ -9,8 +9,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from engram_host.companion.bridge_types import ChatPlace, Delivery, DeliveryEnd, KeptMessage, Shown
 from engram_host.companion.errors import UnknownDevice
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery, DeliveryEnd, KeptMessage, Shown
 from engram_host.companion.store.conversations.table import (
     OPEN,
     check_room,

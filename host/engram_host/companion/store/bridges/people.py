@@ -12,8 +12,8 @@ from engram.channels.people import ASK, GROUP_MODES, LET_IN, checked_id, shown
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.memory.access import OWNER, Caller
-from engram_host.companion.bridge_types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.bridges.deliveries import insert_delivery
+from engram_host.companion.store.bridges.types import ChatPlace, Delivery, GroupMode, PairingRequest, Person
 from engram_host.companion.store.database import DatabaseTable, Notice, reads, writes
 from engram_host.companion.store.rows import Rows, columns_of, read_row, row_values
 

@@ -25,10 +25,10 @@ from engram_host.companion.lockfile import bind_socket, in_url, lock_home, reach
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.page.page import Page
 from engram_host.companion.page.routes import make_page_routers, make_refusal
-from engram_host.companion.processes import LeaseKeeper
 from engram_host.companion.settings import HttpSettings, database_file, make_folder, read_settings, store_url
 from engram_host.companion.settings_reader import without_login
 from engram_host.companion.store import open_store
+from engram_host.companion.store.processes import LeaseKeeper
 from engram_host.companion.supervisor import Supervisor
 
 
