@@ -181,12 +181,6 @@ def test_settings_with_a_secret_in_them_that_others_may_read(home: Path, name: s
     assert "files" not in _wrong(_doctor(home))
 
 
-def test_a_database_of_a_newer_version(home: Path):
-    with sqlite3.connect(home / "companion.db") as database:
-        database.execute("INSERT INTO migrations VALUES (999, 'later', 'x', 0)")
-    assert "update Engram" in _wrong(_doctor(home))["database"]["do"]
-
-
 def test_a_broker_that_is_away_and_its_password(home: Path):
     ran = _doctor(home, ENGRAM_MQTT_URL="mqtt://me:hush@127.0.0.1:1")
     assert "broker" in _wrong(ran) and "hush" not in ran.out

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import itertools
-import json
 import logging
 import subprocess
 import sys
@@ -119,44 +118,6 @@ async def looks_after_conversations(companion: Served) -> None:
     await soon(f"{mid} is offered", is_offered)
 
 
-async def finishes_merges(companion: Served) -> None:
-    """The second memory of a merge is forgotten once the board has the text of both."""
-    await companion.posted(companion.hello())
-    sent = companion.sent
-    kept, other = (f"m{sent.keep(f'thing {next(_NUMBERS)}', scope='user:owner')}" for _ in range(2))
-    sent.send("records", int(kept[1:]) - 1)
-    assert (await companion.posted(companion._messages.pop()))["have"] == int(other[1:])
-    wanted = {"do": "merge", "other": other, "text": "both"}
-    assert (await companion.client.post(f"/v1/boards/kitchen/memories/{kept}", json=wanted)).status_code == 200
-    for answered in ("changed", "forgotten"):
-        sent.offered(30)
-        head = await companion.posted(companion._messages.pop())
-        assert head["op"] == "say" and ('"content"' in head["text"]) == (answered == "changed"), head
-        items = [["report", json.dumps({"counts": {answered: 1}})], ["end", ""]]
-        sent.ask("reply", b"", mid=head["mid"], offer=head["offer"], k=1, items=items)
-        assert (await companion.posted(companion._messages.pop()))["op"] == "received"
-
-
-async def imports_lines(companion: Served) -> None:
-    """A line of an import is given to the board, and its answer ends the import."""
-    await companion.posted(companion.hello())
-    path, content = "/v1/boards/kitchen/imports", b'{"content":"fact %d"}' % next(_NUMBERS)
-    made = (await companion.client.post(f"{path}?name=in.jsonl", content=content)).json()
-    await companion.client.post(f"{path}/{made['id']}", json={"action": "start"})
-    companion.sent.offered(30)
-    head = await companion.posted(companion._messages.pop())
-    assert head["op"] == "say" and head["text"] == f"/import {content.decode().replace(':', ': ')}", head
-    report = {"counts": {"stored": 1}, "ids": [], "files": [], "unknown": [], "notes": []}
-    items = [["report", json.dumps(report)], ["end", ""]]
-    companion.sent.ask("reply", b"", mid=head["mid"], offer=head["offer"], k=1, items=items)
-    assert (await companion.posted(companion._messages.pop()))["op"] == "received"
-
-    async def is_done() -> bool:
-        return (await companion.client.get(f"{path}/{made['id']}")).json()["state"] == "done"
-
-    await soon("the import is done", is_done)
-
-
 async def sends_alerts(companion: Served) -> None:
     async def has_looked() -> bool:
         return bool(await asyncio.to_thread(companion.running.app.store.values.get, alerts_watch.NOTE))
@@ -231,8 +192,6 @@ WORKS = {
     "expiry": expires,
     "folders": reads_folders,
     "http": copies,
-    "imports": imports_lines,
-    "merges": finishes_merges,
     "mqtt": hears_over_mqtt,
     "replication": copies,
 }
@@ -257,8 +216,9 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
 
 def test_the_background_tasks_that_are_killed_here_are_all_there_are():
-    # A SQLite file has no leases: see processes/test_leases.py. The others are periodic as the expiry.
-    assert {*WORKS, "leases", "anomalies", "backup", "checking", "media"} == set(TASKS)
+    # A SQLite file has no leases: see processes/test_leases.py. Imports and merges go on after a restart in their own
+    # tests. The others are periodic as the expiry.
+    assert {*WORKS, "leases", "imports", "merges", "anomalies", "backup", "checking", "media"} == set(TASKS)
 
 
 @pytest.mark.parametrize("name, kill", matrix([*WORKS], [*WAYS]))

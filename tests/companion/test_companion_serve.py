@@ -17,6 +17,7 @@ def test_it_says_where_it_is_and_ends_on_a_signal(tmp_path: Path, number: int):
     served = serve_once(tmp_path / "home", number=number)
     assert served.where["http"] in served.shown and "mqtt" not in served.where
     assert (served.status, served.told) == (0, "")
+    assert served.where["page"] == f"{served.where['http']}/"  # nobody needs a token
 
 
 @in_one_case(

@@ -7,7 +7,6 @@ import pytest
 
 from door_program import Program
 from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
-from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.conversations.service import DOOR_IDS
 from engram_host.companion.types import Said
 from one_case import in_one_case
@@ -54,20 +53,6 @@ def test_a_sender_who_is_blocked_or_in_a_closed_group_is_ignored(program: Progra
         await program.people.block("ann")
         assert await asks(program, "4") == {"id": "4", "end": "ignored"}
         assert await asks(program, "5", **group, mentioned=True) == {"id": "5", "end": "ignored"}
-
-    program.play(work)
-
-
-def test_messages_beyond_the_rate_are_refused_once_and_ignored_from_then_on(program: Program):
-    async def work() -> None:
-        program.people.set_rules(AdmissionRules(rate=2))
-        await program.people.approve(ANN)
-        for number in ("1", "2", "1", "2"):
-            program.heard.clear()
-            assert await asks(program, number) == {"id": number, "state": "waiting"}, "a repetition does not count"
-        assert "more than 2 messages a minute" in (await asks(program, "3"))["problem"]
-        assert await asks(program, "4") == {"id": "4", "end": "ignored"}
-        assert len(said(program)) == 2
 
     program.play(work)
 

@@ -103,14 +103,6 @@ def test_the_models_of_the_service_are_listed(way: Way):
     assert [model.id for model in way.client().models.list()] == ["scripted"]
 
 
-@in_one_case("status, kind", [("400", "BadRequestError"), ("429", "RateLimitError"), ("500", "InternalServerError")])
-def test_an_error_of_the_service_is_the_clients(way: Way, service: Serving, status: str, kind: str):
-    asked: Any = scripted(service, fault=status)
-    with pytest.raises(getattr(openai, kind)) as refused:
-        way.client().chat.completions.create(model="m", messages=asked)
-    assert refused.value.status_code == int(status) and isinstance(refused.value.body, dict)
-
-
 @in_one_case("fault", ["cut", "error"])
 def test_a_stream_that_breaks_is_an_error_of_the_client(way: Way, service: Serving, fault: str):
     asked: Any = scripted(service, reply="a long answer", fault={"kind": fault, "after": 6})

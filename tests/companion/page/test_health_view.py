@@ -17,10 +17,10 @@ def test_a_companion_that_works_says_so(companion: Companion):
     assert "disk" in words and "clock" in words and "SQLite" in words and "replication" in words
 
 
-def test_a_file_that_others_can_read_is_named_with_what_to_do(tmp_path: Path):
-    with Companion(tmp_path / "home") as companion, closing(PageClient(companion.url)) as browser:
-        token = companion.home / "operator.token"
-        token.chmod(0o644)
+def test_a_file_that_others_can_read_is_named_with_what_to_do(companion: Companion):
+    token = companion.home / "operator.token"
+    token.chmod(0o644)
+    with closing(PageClient(companion.url)) as browser:
         words = browser.open("/health").words
         checks = companion.client.get("/v1/checks").json()
     assert f"chmod 600 {token}" in words
@@ -50,9 +50,9 @@ def test_the_doctor_finds_at_least_what_the_companion_finds_of_itself(tmp_path: 
     assert inside <= outside
 
 
-def test_what_checks_find_is_said_in_chinese_too_while_the_api_keeps_its_english(tmp_path: Path):
-    with Companion(tmp_path / "home") as companion, closing(PageClient(companion.url)) as browser:
-        (companion.home / "operator.token").chmod(0o644)
+def test_what_checks_find_is_said_in_chinese_too_while_the_api_keeps_its_english(companion: Companion):
+    (companion.home / "operator.token").chmod(0o644)
+    with closing(PageClient(companion.url)) as browser:
         words = browser.open("/health?lang=zh").words
         details = [each["detail"] for each in companion.client.get("/v1/checks").json()]
     assert f"其他用户可以读取 {companion.home / 'operator.token'}" in words

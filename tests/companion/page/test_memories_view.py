@@ -144,21 +144,6 @@ def test_a_turn_that_is_not_copied_yet_is_not_said_to_be_forgotten(browser: Page
     assert not any("data-behind" in each for each in view.all("section"))
 
 
-def test_an_edit_waits_until_the_board_has_it_and_the_view_shows_how_far_it_is(
-    browser: PageClient, kitchen: Sent, memories: str
-):
-    change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea, box", type="fact")
-    for path in (memories, f"{memories}/m1"):
-        assert "waits for the board" in browser.open(path).words
-    fields = json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])
-    assert (fields["content"], fields["tags"], fields["was"]) == ("the tea is in the box", ["tea", "box"], 1)
-    words = browser.open(f"{memories}/m1").words
-    assert "on the board" in words and "its copy here follows" in words
-    kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea", "box"], created=1795247157, was=1)
-    kitchen.sync()
-    assert "its copy here follows" not in browser.open(f"{memories}/m1").words
-
-
 def test_an_edit_of_the_text_leaves_the_other_fields_as_they_are(browser: PageClient, kitchen: Sent, memories: str):
     kitchen.keep("Ann was born there", tags=["ann"], keywords=["Paris, France", "Ann"], importance=0.3)
     kitchen.sync()

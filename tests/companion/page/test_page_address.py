@@ -44,8 +44,3 @@ def test_a_code_in_the_address_is_in_no_log(tmp_path: Path):
     served = serve_once(home, visit=sign_in, ENGRAM_TOKENS="on")
     assert "/signin?code=" in served.where["page"] and (tmp_path / "ready.json").stat().st_mode & 0o077 == 0
     assert "engram page" in served.shown and "code=" not in served.shown + served.told
-
-
-def test_without_tokens_the_address_is_the_plain_one(tmp_path: Path):
-    where = serve_once(tmp_path / "home").where
-    assert where["page"] == f"{where['http']}/"

@@ -88,10 +88,8 @@ def test_no_operators_token_is_refused_in_a_sentence(browser: PageClient, token:
     assert answer.status_code == 403 and "no operator" in answer.text and COOKIE not in answer.cookies
 
 
-def test_a_boards_token_opens_no_page(tmp_path: Path):
-    made = make_tokens(tmp_path / "home", "kitchen")
-    with Companion(tmp_path / "home", ENGRAM_TOKENS="on") as companion, closing(PageClient(companion.url)) as browser:
-        assert browser.send("/signin", {"token": made["kitchen"]}).status_code == 403
+def test_a_boards_token_opens_no_page(strict: Companion, browser: PageClient):
+    assert browser.send("/signin", {"token": make_tokens(strict.home, "attic")["attic"]}).status_code == 403
 
 
 def test_failed_sign_ins_are_slowed_down_as_failed_logins_are(strict: Companion):

@@ -200,12 +200,6 @@ def test_each_view_has_one_heading_of_the_first_order_and_labels(evil: PageClien
     assert next(view.all("html"))["lang"] == "en"
 
 
-def test_the_language_is_kept(browser: PageClient):
-    assert "设备板" in browser.open("/?lang=zh").words
-    assert "设备板" in browser.open("/chat?find=x").words
-    assert "Boards" in browser.open("/?lang=en").words
-
-
 # --- sizes
 
 

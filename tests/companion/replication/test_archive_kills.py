@@ -143,6 +143,7 @@ def _has_left(board: BoardProcess, content: str) -> bool:
     return content not in [line.get("content") for line in board.lines("records")]
 
 
+@pytest.mark.soak
 def test_a_companion_that_lost_its_database_is_reported_loudly(tmp_path: Path):
     with ExitStack() as stack:
         companion = stack.enter_context(Companion(tmp_path / "companion"))

@@ -45,15 +45,6 @@ def test_an_answer_is_shown_as_it_comes_and_as_markdown_in_the_end(companion: Co
     assert all(address.startswith((companion.url, "about:")) for address in tab.requested())
 
 
-def test_a_message_is_cancelled_in_place(companion: Companion, kitchen: Sent, tab: Tab):
-    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
-    tab.fill("#text", "never mind")
-    tab.press("Enter", modifiers=2)
-    tab.wait("it waits", "document.querySelector('.exchange .cancel button')")
-    tab.click(".exchange .cancel button")
-    tab.wait("it is cancelled", "document.querySelector('.exchange .status')?.textContent === 'cancelled'")
-
-
 def test_an_answer_goes_on_in_a_view_that_was_left_and_opened_again(companion: Companion, kitchen: Sent, tab: Tab):
     address = f"{companion.url}/boards/{kitchen.device}/chat"
     tab.open(address)
@@ -66,21 +57,6 @@ def test_an_answer_goes_on_in_a_view_that_was_left_and_opened_again(companion: C
     tab.wait("what was said so far is there", "document.querySelector('.answer')?.innerText.includes('first')")
     kitchen.ask("reply", mid=mid, offer=1, k=2, items=[["text", "last"], ["end", "t3"]])
     tab.wait("the rest is there", "document.querySelector('.answer .text')?.innerText.trim() === 'first last'")
-
-
-def test_the_keyboard_alone_is_enough(companion: Companion, kitchen: Sent, tab: Tab):
-    tab.open(f"{companion.url}/boards/{kitchen.device}/chat")
-    tab.press("Tab")
-    assert tab.run("document.activeElement.className") == "skip"
-    seen: list[str] = []
-    for _ in range(40):
-        tab.press("Tab")
-        seen.append(tab.run("document.activeElement.id || document.activeElement.tagName"))
-        if seen[-1] == "text":
-            break
-    assert seen[-1] == "text", seen
-    outline = tab.run("getComputedStyle(document.activeElement).outlineStyle")
-    assert outline != "none"
 
 
 def test_a_command_is_completed_with_the_keyboard(companion: Companion, kitchen: Sent, tab: Tab):

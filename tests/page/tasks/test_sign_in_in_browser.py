@@ -2,14 +2,9 @@
 
 import pytest
 
-from chromium import Chromium, Tab
-from cli_case import fine
+from chromium import Chromium
 from engram_host.companion.auth import tokens
 from peers import Companion
-
-
-def operator(strict: Companion) -> str:
-    return (strict.home / tokens.OPERATOR_FILE).read_text().strip()
 
 
 @pytest.mark.parametrize("has_script", [True, False])
@@ -22,7 +17,7 @@ def test_a_person_signs_in_with_a_token_and_out(strict: Companion, chromium: Chr
     tab.fill("#token", "wrong")
     tab.click("main button")
     tab.wait("it is refused", "document.querySelector('.problem')")
-    tab.fill("#token", operator(strict))
+    tab.fill("#token", (strict.home / tokens.OPERATOR_FILE).read_text().strip())
     tab.click("main button")
     tab.wait("the view that was asked for is there", "location.pathname === '/boards/nobody'")
     assert tab.run("document.cookie") == ""
@@ -31,13 +26,3 @@ def test_a_person_signs_in_with_a_token_and_out(strict: Companion, chromium: Chr
     tab.wait("signed out", "location.pathname === '/signin'")
     tab.open(f"{strict.url}/")
     assert "Sign in" in tab.text("h1")
-
-
-def test_the_link_of_engram_page_opens_it_signed_in(strict: Companion, tab: Tab):
-    tab.open(fine("page", "--home", strict.home, "--no-browser").out.strip())
-    assert tab.text("h1") == "Boards" and tab.run("location.href") == f"{strict.url}/"
-    assert tab.complaints() == []
-    tab.open(f"{strict.url}/signout")
-    tab.click("main button")
-    # Else the answer could come into what the next test opens in this tab.
-    tab.wait("signed out", "location.pathname === '/signin'")

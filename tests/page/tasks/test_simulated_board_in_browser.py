@@ -48,8 +48,6 @@ def say(tab: Tab, kitchen: SimulatedKitchen, text: str) -> None:
 
 
 EVIL = "<img src=x onerror=\"document.title='owned'\">"
-LONG_IMPORT = 1000
-"""Lines of an import that does not end before somebody cancels it."""
 
 LAST = "document.querySelector('.exchange:last-of-type')"
 
@@ -149,19 +147,3 @@ def test_a_file_is_looked_at_and_imported_into_the_board(kitchen: SimulatedKitch
     assert "3 of 3 lines" in tab.text("#progress") and "new: 2" in tab.text("#progress .counts")
     assert kitchen.contents("buy rooibos", EVIL, "buy milk") == ["buy milk", EVIL, "buy rooibos"]
     assert tab.run("document.title") != "owned" and tab.complaints() == []
-
-
-def test_an_import_that_runs_is_cancelled_where_it_is(kitchen: SimulatedKitchen, tab: Tab, tmp_path: Path):
-    lines = [f"jar number {number} has beans" for number in range(LONG_IMPORT)]
-    file = tmp_path / "jars.jsonl"
-    file.write_text("".join(json.dumps({"content": line, "tags": ["jar"]}) + "\n" for line in lines), encoding="utf-8")
-    preview(tab, kitchen, file)
-    tab.click("button[value=start]")
-    tab.wait("it runs", "document.querySelector('progress')?.value > 0")
-    looks = "performance.getEntriesByType('resource').filter(each => each.name.includes('/import/')).length"
-    with tab.held("button[value=cancel]"):
-        looked = int(tab.run(looks))
-        tab.wait("the view has looked again meanwhile", f"{looks} > {looked + 1}")
-    tab.wait("it is cancelled", "document.querySelector('#state')?.textContent === 'Cancelled'")
-    sent = int(tab.run("document.querySelector('progress').value"))
-    assert 0 < sent < LONG_IMPORT and len(kitchen.contents(*lines)) == sent
