@@ -3,7 +3,7 @@
 Takes from the environment: ENGRAM_HOME (the folder), ENGRAM_FLASH (a file to use as flash in its place, with a
 littlefs of ENGRAM_FLASH_SIZE bytes), ENGRAM_LLM_URL, _KEY, _MODEL and _API, ENGRAM_COMPANION_URL, ENGRAM_TELEGRAM_URL
 and _TOKEN, and ENGRAM_SETTINGS (JSON of settings by dotted name). From the launcher: ENGRAM_TERMINAL (not empty: a
-person types), ENGRAM_PROMPT (not empty: Ctrl-D opens the MicroPython prompt), ENGRAM_STOP (a file: that there is
+person types), ENGRAM_PROMPT (not empty: Ctrl-C opens the MicroPython prompt), ENGRAM_STOP (a file: that there is
 something to read lets the board end) and ENGRAM_TIMEZONE (the computer's time zone, for a board whose settings have
 none).
 """
@@ -90,7 +90,7 @@ async def _end(talk) -> None:
 
 def _let_keys_interrupt(yes: bool) -> None:
     """Let the terminal make a signal of Ctrl-C: good at the prompt, but it breaks into MicroPython anywhere, such as in
-    the middle of a garbage collection, which locks the heap for ever. The console ignores it as a key instead.
+    the middle of a garbage collection, which locks the heap for ever. The console takes it as a key instead.
     """
     if os.getenv("ENGRAM_PROMPT"):
         os.system("stty isig" if yes else "stty -isig")

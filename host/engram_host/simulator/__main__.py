@@ -2,7 +2,7 @@
 
 Environment: ENGRAM_HOME is the board's folder (~/.engram/sim), ENGRAM_LLM_URL, _KEY, _MODEL and _API
 name a model, LLM=script starts a scripted one, COMPANION=1 starts a companion unless one runs,
-TELEGRAM=fake replaces Telegram by a chat in the terminal, REPL=1 lets Ctrl-D open the MicroPython prompt.
+TELEGRAM=fake replaces Telegram by a chat in the terminal, REPL=1 lets Ctrl-C open the MicroPython prompt.
 boards/SIM/main.py reads more.
 """
 

@@ -120,7 +120,7 @@ def run(environment: dict[str, str], source: int, waker: int, *, is_terminal: bo
 
 
 def run_with_prompt(environment: dict[str, str]) -> int:
-    """Run the board on the terminal, Ctrl-D opens the prompt; call within signals()."""
+    """Run the board on the terminal, Ctrl-C opens the prompt; call within signals()."""
     board = subprocess.Popen(command(interactive=True), env={**os.environ, **environment, "ENGRAM_PROMPT": "1"})
     signal.signal(signal.SIGTERM, lambda *_: board.terminate())
     return _status(board.wait())
