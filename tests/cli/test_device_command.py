@@ -23,7 +23,7 @@ from engram_host.companion.auth.mosquitto import (
     broker_secret,
 )
 from engram_host.companion.auth.tokens import LOOKS_LIKE_TOKEN
-from engram_host.companion.home_assistant.discovery import device_messages
+from engram_host.companion.home_assistant.publisher import device_messages
 from engram_host.companion.store import open_store
 from engram_host.companion.store.senses.types import StoredSense
 from mqtt_marks import MARK, received_before_mark

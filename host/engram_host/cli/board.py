@@ -216,7 +216,7 @@ def erase(
 
     Example: engram board erase kitchen --yes
     """
-    from engram_host.companion.media.files import MediaFiles
+    from engram_host.companion.media.service import MediaFiles
 
     _require_database(context.home)
     with opened_store(context.home) as (store, _):

@@ -137,7 +137,7 @@ def write_mosquitto(
 
     Example: engram device mosquitto build/mosquitto-files
     """
-    from engram_host.companion.home_assistant.discovery import discovery_prefix
+    from engram_host.companion.home_assistant.publisher import discovery_prefix
 
     with opened_store(context.home) as (store, settings):
         prefix = discovery_prefix(settings.mqtt)

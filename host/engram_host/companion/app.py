@@ -26,13 +26,12 @@ from engram_host.companion.conversations.service import ConversationService
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
-from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.proxy import Gateway
+from engram_host.companion.gateway.service import ApiKey
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.chat_imports import ChatImports
 from engram_host.companion.imports.service import ImportService
-from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.service import MediaFiles, MediaService
 from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics, last_backup

@@ -16,8 +16,7 @@ from engram.config import SECRETS, SETTINGS, Config, parse_value
 from engram.errors import ArgumentError, ConfigError
 from engram.link.mqtt import SCHEMES
 from engram.net.transport import WEB, split_url
-from engram_host.companion.conversations.answers import Exchange
-from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.conversations.service import ConversationService, Exchange
 from engram_host.companion.types import SECRET_IDS, Conversation, Said
 
 # --- the firmware's settings

@@ -20,7 +20,7 @@ from engram_host.companion.auth.sessions import make_sign_in_path
 from engram_host.companion.auth.tokens import operator_token
 from engram_host.companion.bridges.connections import run_until_one_ends
 from engram_host.companion.embedding.embedding_service import GRAPHS, EmbeddingService
-from engram_host.companion.gateway.api_key import ApiKey, find_api_key
+from engram_host.companion.gateway.service import ApiKey, find_api_key
 from engram_host.companion.lockfile import bind_socket, in_url, lock_home, reachable_host
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.page.page import Page

@@ -11,8 +11,7 @@ from engram.errors import ArgumentError
 from engram.schema_check import check
 from engram.text.utf8 import valid
 from engram.transfer import jsonl
-from engram_host.transfer.chatgpt import ChatGptExport
-from engram_host.transfer.formats import Fields, convert_memory
+from engram_host.transfer.formats import ChatGptExport, Fields, convert_memory
 from engram_host.transfer.markdown import MarkdownPage
 from engram_host.wording import counted
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from device_tokens import make_tokens
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway import api_key as keys
-from engram_host.companion.gateway.api_key import ApiKey, find_api_key
+from engram_host.companion.gateway import service as keys
 from engram_host.companion.gateway.dialects import ServiceFailed
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.gateway.quota import TokenCounter
+from engram_host.companion.gateway.service import ApiKey, find_api_key
 from engram_host.companion.gateway.streaming import EventParser
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings

@@ -13,8 +13,7 @@ import pytest
 import get_mosquitto
 from cli_case import fine
 from engram_host.companion.errors import SettingError
-from engram_host.companion.home_assistant.discovery import device_messages
-from engram_host.companion.home_assistant.publisher import home_assistant_prefix
+from engram_host.companion.home_assistant.publisher import device_messages, home_assistant_prefix
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.store.senses.types import StoredEvent, StoredSense
 from one_case import in_one_case

@@ -8,7 +8,7 @@ from cli_case import engram, fine
 from companion_store import media_of
 from engram.memory.access import OWNER
 from engram_host.companion.media.backup import folder_of
-from engram_host.companion.media.files import MediaFiles
+from engram_host.companion.media.service import MediaFiles
 from engram_host.companion.store import open_store
 from engram_host.companion.store.media import StoredMedia
 from one_case import in_one_case

@@ -16,9 +16,7 @@ import media_samples as samples
 from companion_store import media_of
 from engram.memory.access import OWNER, Caller
 from engram_host.companion.errors import MediaRefused, SettingError
-from engram_host.companion.media.content import caption_of, ids_in, type_of
-from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.service import MediaFiles, MediaService, caption_of, ids_in, type_of
 from engram_host.companion.settings import MediaSettings, media_limits
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.types import MediaLimits

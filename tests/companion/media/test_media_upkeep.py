@@ -11,7 +11,7 @@ from engram import log_line
 from engram.memory.access import Caller
 from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.media import upkeep as upkeep_module
-from engram_host.companion.media.files import MediaFiles
+from engram_host.companion.media.service import MediaFiles
 from engram_host.companion.media.upkeep import MediaUpkeep
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.media import StoredMedia

@@ -9,7 +9,7 @@ from engram.config import SECRETS, SETTINGS, Config
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridge_settings import PeopleSettings
 from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind, secret_name
-from engram_host.companion.gateway import api_key
+from engram_host.companion.gateway import service as gateway
 from engram_host.root_certificates import ROOTS
 from one_case import in_one_case
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
@@ -79,7 +79,7 @@ def test_no_page_names_a_variable_that_there_is_not(page):
     documented = {plain(row[0]) for row in rows(section(read(PAGE), "## Environment of `make run`"))}
     # Those of the companion stand in its own table.
     documented |= {plain(row[1]) for row in rows(section(read("docs/reference/companion-settings.md"), "## Settings"))}
-    documented.add(SecretStore(ROOT).variable(api_key.NAME))  # a secret, told of on the gateway's page alone
+    documented.add(SecretStore(ROOT).variable(gateway.NAME))  # a secret, told of on the gateway's page alone
     documented |= {plain(row[0]) for row in rows(section(read("docs/reference/cli.md"), "## Which companion"))}
     documented |= set(re.findall(r"\$\{(ENGRAM_[A-Z_]+)", read("deploy/compose.yaml")))
     documented |= {SecretStore(ROOT).variable(secret_name(kind.name, each.name)) for kind, each in _secrets()}

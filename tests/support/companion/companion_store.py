@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engram_host.companion.embedding.embedding_service import EmbeddingService
-from engram_host.companion.media.files import MediaFiles
-from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.service import MediaFiles, MediaService
 from engram_host.companion.replication.protocol import Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.settings import EmbeddingSettings, MediaSettings, SearchSettings, media_limits

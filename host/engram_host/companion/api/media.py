@@ -9,8 +9,7 @@ from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.api.copies import BINARY, DeviceName, read_body
 from engram_host.companion.auth.access import Role, requires
-from engram_host.companion.media.content import ENDINGS
-from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.service import ENDINGS, MediaService
 from engram_host.companion.store.boards.table import MOST_NUMBER
 from engram_host.companion.store.media import StoredMedia
 

@@ -4,16 +4,15 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from engram.errors import ArgumentError
 from engram.link.messages import MID_CHARS
 from engram.memory import access
 from engram.memory.access import Caller
 from engram_host.companion.bridges.texts import separate
-from engram_host.companion.conversations.answers import Answer, Exchange
 from engram_host.companion.conversations.board_side import PUSHED, BoardSide, storable
 from engram_host.companion.errors import StoreUnavailable, UnknownConversation
 from engram_host.companion.replication.messages import Head
@@ -25,6 +24,38 @@ from engram_host.companion.supervisor import BackgroundPart, Supervisor, Wakers,
 from engram_host.companion.types import Conversation, Piece, Said, without_secret
 from engram_host.sentences import SentenceTable
 from engram_host.wording import counted
+
+
+@dataclass
+class Answer:
+    """An answer so far; `reports` are JSON for programs."""
+
+    text: str = ""
+    notices: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
+    last: int = 0
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            self.last = piece.number
+            if piece.kind == "again":
+                self.text, self.notices, self.lines, self.problems, self.reports = "", [], [], [], []
+            elif piece.kind == "text":
+                self.text += piece.text
+            else:
+                lists = {"notice": self.notices, "line": self.lines, "problem": self.problems, "report": self.reports}
+                lists[piece.kind].append(piece.text)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A message to a board with its answer so far."""
+
+    message: Conversation
+    answer: Answer
+
 
 _log = logging.getLogger("engram.conversations")
 

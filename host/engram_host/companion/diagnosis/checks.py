@@ -23,8 +23,8 @@ from engram_host.companion.diagnosis.findings import (
     wrong,
 )
 from engram_host.companion.errors import SettingError
-from engram_host.companion.gateway.api_key import NAME, find_api_key
 from engram_host.companion.gateway.request import service_url
+from engram_host.companion.gateway.service import NAME, find_api_key
 from engram_host.companion.settings import Settings, secrets_in_file
 from engram_host.companion.settings_reader import FILE
 from engram_host.wording import format_day

@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from engram_host.companion.auth.access import ApiCaller
 from engram_host.companion.gateway import request as gateway_request
-from engram_host.companion.gateway.api_key import ApiKey
 from engram_host.companion.gateway.dialects import (
     BUSY_HEADERS,
     Busy,
@@ -21,7 +20,7 @@ from engram_host.companion.gateway.dialects import (
     encode_json,
 )
 from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
-from engram_host.companion.gateway.service import ModelService
+from engram_host.companion.gateway.service import ApiKey, ModelService
 from engram_host.companion.gateway.streaming import StreamedAnswer, run_while_connected
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings

@@ -15,8 +15,7 @@ from typing import Literal
 
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
-from engram_host.companion.conversations.answers import Answer
-from engram_host.companion.conversations.service import ConversationService, Progress
+from engram_host.companion.conversations.service import Answer, ConversationService, Progress
 from engram_host.companion.errors import (
     REFUSALS,
     CompanionError,

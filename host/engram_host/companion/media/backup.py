@@ -11,7 +11,7 @@ from pathlib import Path
 
 from engram_host.companion.auth.tokens import write_private
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.media.files import FOLDER, MediaFiles, name_of
+from engram_host.companion.media.service import FOLDER, MediaFiles, name_of
 
 _NUMBER = re.compile(r"\.[0-9]{1,4}$")
 

@@ -14,8 +14,7 @@ from engram.memory import ALL
 from engram_host.companion.entries.lines import describe_line
 from engram_host.companion.entries.reader import LogCopy
 from engram_host.companion.errors import MediaRefused, StoreUnavailable, UnknownDevice
-from engram_host.companion.media.content import ids_in_line
-from engram_host.companion.media.service import MediaService
+from engram_host.companion.media.service import MediaService, ids_in_line
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.media import MediaTable, StoredMedia
 from engram_host.companion.store.rows import fields_of

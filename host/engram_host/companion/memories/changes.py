@@ -11,8 +11,7 @@ from dataclasses import replace
 
 from engram.errors import ArgumentError
 from engram.memory import ALL
-from engram_host.companion.conversations.answers import Exchange
-from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService
+from engram_host.companion.conversations.service import LOOK_SECONDS, ConversationService, Exchange
 from engram_host.companion.errors import (
     REFUSALS,
     MemoryNotChangeable,

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from engram.memory import ALL, access
-from engram_host.companion.conversations.answers import Exchange
-from engram_host.companion.conversations.service import ConversationService
+from engram_host.companion.conversations.service import ConversationService, Exchange
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.memories.browse import is_changeable
 from engram_host.companion.types import Said

@@ -8,8 +8,7 @@ from engram_host.companion.memories import commands
 from engram_host.companion.memories.browse import MemoryBrowser, MemoryQuery
 from engram_host.companion.memories.changes import MemoryChanges
 from engram_host.companion.memories.commands import TrashReader
-from engram_host.companion.memories.exchanges import ExchangeMemories
-from engram_host.companion.memories.sessions import SessionBrowser
+from engram_host.companion.memories.exchanges import ExchangeMemories, SessionBrowser
 from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.search.request import MOST_QUERY, SearchRequest, SearchResult
 from engram_host.companion.store.boards.table import BoardTable

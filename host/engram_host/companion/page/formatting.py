@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from starlette.exceptions import HTTPException
 
-from engram_host.companion.media.content import caption_of, ids_in
+from engram_host.companion.media.service import caption_of, ids_in
 from engram_host.companion.store.media import StoredMedia
 from engram_host.time_zones import BoardZone, day_number
 

@@ -19,8 +19,7 @@ from engram.memory import access
 from engram_host.companion.api.chat import ID_PATTERN
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.conversations.answers import Answer, Exchange
-from engram_host.companion.conversations.service import MOST_CHARACTERS
+from engram_host.companion.conversations.service import MOST_CHARACTERS, Answer, Exchange
 from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
 from engram_host.companion.page.formatting import cut_html
 from engram_host.companion.page.page import Page, Views, is_part, redirect
