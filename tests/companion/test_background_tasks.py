@@ -17,12 +17,11 @@ import aiomqtt
 import pytest
 
 from engram import log_line
-from engram_host.companion import supervisor
+from engram_host.companion import app, supervisor
 from engram_host.companion.alerts import service as alerts
 from engram_host.companion.alerts import service as alerts_watch
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.bridges.network import Chat, Incoming
-from engram_host.companion.replication import upkeep
 from engram_host.companion.supervisor import TASKS
 from engram_host.companion.types import ConversationLimits, Said
 from extent import matrix
@@ -234,8 +233,8 @@ def test_a_task_that_is_killed_comes_back_and_health_shows_it(
     outside = request.getfixturevalue("outside") if needs_outside else lambda companion: None
     url = request.getfixturevalue("mosquitto").url if name == "mqtt" else ""
     if name == "expiry":
-        monkeypatch.setattr(upkeep, "FIRST_SECONDS", 0.1)
-        monkeypatch.setattr(upkeep, "EXPIRE_EVERY_SECONDS", 0.1)
+        monkeypatch.setattr(app, "FIRST_SECONDS", 0.1)
+        monkeypatch.setattr(app, "EXPIRE_SECONDS", 0.1)
 
     async def play(companion: Served) -> None:
         outside(companion)

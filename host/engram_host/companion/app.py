@@ -37,7 +37,6 @@ from engram_host.companion.memories.service import MemoryServices
 from engram_host.companion.metrics import Metrics, last_backup
 from engram_host.companion.mqtt import MqttClient, broker_login
 from engram_host.companion.overview.service import BoardOverviews
-from engram_host.companion.replication import upkeep
 from engram_host.companion.replication.protocol import MessageDispatcher, Replication
 from engram_host.companion.search_service import SearchService
 from engram_host.companion.senses.anomaly_watch import AnomalyWatch
@@ -61,7 +60,14 @@ _log = logging.getLogger("engram.service")
 THREADS = 4
 """Threads for the database and search; each has a connection of some MB."""
 
+FIRST_SECONDS = 60.0
+"""Delay of upkeep after the start, since boards and people connect in the first minute."""
+
+EXPIRE_SECONDS, CHECK_SECONDS = 3600.0, 24 * 3600.0
+
 _BROKER_SECONDS = 10.0
+_PAUSE_SECONDS = 0.02
+"""Pause after some thousand checked lines, to leave disk and processor to others."""
 
 
 class CompanionApp:
@@ -290,14 +296,14 @@ class CompanionApp:
     def _periodic_tasks(self) -> list[PeriodicTask]:
         store = self.store
 
-        def task(name: str, work: Callable[[], None], first: float, every: float) -> PeriodicTask:
+        def task(name: str, work: Callable[[], object], first: float, every: float) -> PeriodicTask:
             return PeriodicTask(name, work, self.supervisor, self.leases.lease(name), first=first, every=every)
 
-        expire = partial(upkeep.expire, store.removal, retention_limits(self.settings.store))
-        check = partial(upkeep.check, store.health)
+        limits = retention_limits(self.settings.store)
+        pause = partial(time.sleep, _PAUSE_SECONDS)
         found = [
-            task("expiry", expire, upkeep.FIRST_SECONDS, upkeep.EXPIRE_EVERY_SECONDS),
-            task("checking", check, upkeep.FIRST_SECONDS, upkeep.CHECK_EVERY_SECONDS),
+            task("expiry", lambda: store.removal.expire(limits, int(time.time())), FIRST_SECONDS, EXPIRE_SECONDS),
+            task("checking", lambda: store.health.check(pause), FIRST_SECONDS, CHECK_SECONDS),
         ]
         if self.backup and self.settings.store.daily_backups:
             found.append(task("backup", self.backup.save_if_due, recovery.FIRST_SECONDS, recovery.LOOK_SECONDS))

@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from urllib.parse import unquote, urlsplit
 
 from engram_host.companion.bridge_settings import (
     BRIDGES_TABLE,
-    PEOPLE_TABLE,
     BridgeSettings,
     PeopleSettings,
     read_bridges,
@@ -244,18 +243,7 @@ class Settings:
 
 
 _KINDS: dict[str, type] = {
-    "http": HttpSettings,
-    "mqtt": MqttSettings,
-    "store": StoreSettings,
-    "search": SearchSettings,
-    "embedding": EmbeddingSettings,
-    "folders": FoldersSettings,
-    "security": SecuritySettings,
-    "gateway": GatewaySettings,
-    "chat": ChatSettings,
-    PEOPLE_TABLE: PeopleSettings,
-    "alerts": AlertSettings,
-    MEDIA_TABLE: MediaSettings,
+    name: kind for name, kind in get_type_hints(Settings).items() if name not in ("home", BRIDGES_TABLE)
 }
 
 

@@ -108,7 +108,7 @@ class PeriodicTask(LeasedPart):
     """Calls `work` in a thread after `first` seconds, then each `every` seconds."""
 
     def __init__(
-        self, name: str, work: Callable[[], None], supervisor: Supervisor, lease: Lease, *, first: float, every: float
+        self, name: str, work: Callable[[], object], supervisor: Supervisor, lease: Lease, *, first: float, every: float
     ):
         super().__init__(supervisor, name, lease)
         self._work = work
@@ -118,7 +118,10 @@ class PeriodicTask(LeasedPart):
     async def _run(self) -> None:
         await asyncio.sleep(self._first)
         while True:
-            await asyncio.to_thread(self._work)
+            try:
+                await asyncio.to_thread(self._work)
+            except StoreUnavailable as problem:
+                _log.warning("the task %s waits: %s", self._task_name, problem, extra={"repeat": self._task_name})
             await asyncio.sleep(self._every)
 
 

@@ -1,5 +1,6 @@
 """Removal: of what is older or larger than the limits, in small transactions; and of a board with all that it sent."""
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +15,8 @@ from engram_host.companion.store.rows import OF_COPY, LogRow, Rows
 from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import MINUTES
 from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits
+
+_log = logging.getLogger("engram.upkeep")
 
 COUNT_DAYS_KEPT = 400
 """Days of the counts of boards, quotas and the gateway."""
@@ -91,6 +94,8 @@ class RemovalTable(DatabaseTable):
         for drop in self._drops(limits, now):
             while part := drop():
                 removed += part
+        if removed:
+            _log.info("rows removed by age or size: %d", removed)
         return removed
 
     def _drops(self, limits: RetentionLimits, now: int) -> Iterator[Callable[[], int]]:
