@@ -2,7 +2,7 @@
 
 import json
 
-from board import ANN, DAY, Board, Script
+from board import ANN, DAY, Board, Script, lines_of
 from engram.errors import ArgumentError, ModelUnavailable, NotFound
 from engram.learning import distill
 from engram.memory.access import OWNER
@@ -66,6 +66,7 @@ async def test_a_memory_names_the_notes_that_it_came_from():
     (ref,) = (await _distil(board)).added
     day = board.clock.day(board.clock.now())
     assert board.records.get(ref, OWNER)["notes"] == [day + ".md"]
+    assert "  notes       %s.md" % day in lines_of(board, "/memory show " + ref)
     board.now += DAY
     _note(board, "Ann drinks her green tea with ginger now")
     board.model.steps.append(_ops({"op": "update", "id": ref, "from": ["e1"], "content": TEA + " with ginger"}))

@@ -156,7 +156,7 @@ def _turn_row(board, turn: dict) -> str:
 
 def _shown(board, record: dict):
     yield "%s  %s" % (record["id"], record["content"])
-    for name in ("tags", "keywords", "turns"):
+    for name in ("tags", "keywords", "turns", "notes"):
         if record.get(name):
             yield "  %-11s %s" % (name, ", ".join(record[name]))
     for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
