@@ -13,10 +13,11 @@ sys.path += [str(ROOT / "tests" / "support" / "power" / "board"), str(ROOT / "bo
 
 import get_micropython  # noqa: E402
 from cuts import Story, format_flash, shared_story  # noqa: E402
+from extent import extent  # noqa: E402
 from scripts import Writer  # noqa: E402
 
 SEED = 1
-OPERATIONS = 400
+OPERATIONS = extent(400, 250)
 
 
 @pytest.fixture(autouse=True, scope="session")

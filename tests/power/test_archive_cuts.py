@@ -13,7 +13,7 @@ from companion_process import CompanionProcess
 from flashes import Cut, sample
 from sharing import shared
 
-CUTS, FAILURES = 3, 1
+CUTS, FAILURES = 2, 1
 """Of each kind in `make test`."""
 PARTS = 16
 """Of the soak: what one has found is seen before the others end."""

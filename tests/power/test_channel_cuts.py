@@ -13,7 +13,7 @@ MESSAGES = 10
 COMMANDS = {2: "the bike is green", 7: "", 10: "the door is blue"}
 """Those that change something, and what only their outcome says."""
 READS = {5}
-SHORT = 5
+SHORT = 3
 PERHAPS = "perhaps for the second time"
 NOT_AGAIN = "not carried out again"
 
@@ -76,15 +76,19 @@ PROGRAM = BoardProgram("channel_board.py", "2m", _is_whole)
 
 
 @pytest.fixture(scope="module")
-def changes(tmp_path_factory: pytest.TempPathFactory) -> range:
-    """The changes of the flash from where the board is open: test_power_cuts.py tries those before."""
-    opened = PROGRAM.figure("opened", tmp_path_factory.mktemp("channel-opened"))
-    return range(opened + 1, PROGRAM.changes(tmp_path_factory.mktemp("channel")))
+def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+    return PROGRAM.figures(tmp_path_factory.mktemp("channel"))
 
 
 @pytest.fixture(scope="module")
-def steps(tmp_path_factory: pytest.TempPathFactory) -> int:
-    return PROGRAM.figure("steps", tmp_path_factory.mktemp("channel-steps"))
+def changes(figures: dict[str, int]) -> range:
+    """The changes of the flash from where the board is open: test_power_cuts.py tries those before."""
+    return range(figures["opened"] + 1, figures["changes"])
+
+
+@pytest.fixture(scope="module")
+def steps(figures: dict[str, int]) -> int:
+    return figures["steps"]
 
 
 def test_after_some_cuts_of_the_flash_each_message_is_answered_once_or_told(changes: range, tmp_path: Path):

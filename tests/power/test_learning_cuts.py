@@ -9,7 +9,7 @@ from expected import ROOMS, Operation
 from flashes import sample
 
 ROUNDS = 12
-EVERY = 80
+EVERY = 120
 
 
 def _operations() -> list[Operation]:
@@ -33,7 +33,7 @@ def learning_story(tmp_path_factory: pytest.TempPathFactory, blank: bytes) -> St
     return shared_story(tmp_path_factory, "learning-story", _operations(), blank)
 
 
-def test_at_one_in_eighty_changes_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
+def test_at_one_in_120_changes_a_cut_reads_nothing_twice(learning_story: Story, place: Path):
     find_states(learning_story, sample(learning_story, EVERY), place)
 
 

@@ -8,7 +8,7 @@ import pytest
 from board_program import BoardProgram, Told
 
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
-SHORT = 6
+SHORT = 4
 NOT_AGAIN = "not carried out again"
 
 
@@ -35,8 +35,8 @@ PROGRAM = BoardProgram("offered_board.py", "2m", _is_whole)
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory: pytest.TempPathFactory) -> range:
     """The changes of the flash from where the board is open."""
-    opened = PROGRAM.figure("opened", tmp_path_factory.mktemp("offered-opened"))
-    return range(opened + 1, PROGRAM.changes(tmp_path_factory.mktemp("offered")))
+    figures = PROGRAM.figures(tmp_path_factory.mktemp("offered"))
+    return range(figures["opened"] + 1, figures["changes"])
 
 
 def test_after_some_cuts_each_message_that_is_offered_again_is_answered_once_or_told(changes: range, tmp_path: Path):

@@ -10,7 +10,7 @@ import pytest
 
 from board_program import BoardProgram, Told
 
-SHORT = 6
+SHORT = 4
 PERHAPS = "(perhaps for the second time) "
 START, HOUR, DAY = 1790000000, 3600, 86400
 
@@ -82,8 +82,8 @@ PROGRAM = BoardProgram("timer_board.py", "2m", _is_whole)
 @pytest.fixture(scope="module")
 def changes(tmp_path_factory: pytest.TempPathFactory) -> range:
     """The changes of the flash from where the board is open: test_power_cuts.py tries those before."""
-    opened = PROGRAM.figure("opened", tmp_path_factory.mktemp("timers-opened"))
-    return range(opened + 1, PROGRAM.changes(tmp_path_factory.mktemp("timers")))
+    figures = PROGRAM.figures(tmp_path_factory.mktemp("timers"))
+    return range(figures["opened"] + 1, figures["changes"])
 
 
 def test_after_some_cuts_each_due_timer_is_told_once(changes: range, tmp_path: Path):

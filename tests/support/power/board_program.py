@@ -74,16 +74,12 @@ class BoardProgram:
         self._heap = heap
         self._is_whole = is_whole
 
-    def changes(self, folder: Path) -> int:
-        """How often the flash is changed when nothing fails."""
-        return self.figure("changes", folder)
-
-    def figure(self, name: str, folder: Path) -> int:
-        """The number that the program tells under a name when nothing fails."""
+    def figures(self, folder: Path) -> dict[str, int]:
+        """Return the numbers by name that the program prints when nothing fails, such as `changes` of the flash."""
         told, status = self._run(folder / "flash.bin", 0)
         assert status == 0
         self._is_whole(told)
-        return next(line[1] for line in told if line[0] == name)
+        return {line[0]: line[1] for line in told if isinstance(line[-1], int)}
 
     def try_cuts(self, cuts: Iterable[int], folder: Path) -> None:
         """Cut the power at each of some changes, and let the program go on."""
