@@ -8,7 +8,7 @@ import pytest
 
 import get_mosquitto
 from cli_case import Ran, engram
-from driving import Home, Talk, say, talking
+from driving import COMMAND, Home, Talk, say, talking
 from engram_host.companion.lockfile import running_addresses
 from waiting import wait_until
 
@@ -74,7 +74,7 @@ def test_where_mosquitto_is_installed_the_board_uses_it(tmp_path: Path):
         talk.heard("Its broker is mqtt://127.0.0.1:")
         talk.say("remember that my bike is green")
         wait_until("it is copied", lambda: "my bike is green" in _typed(tmp_path, "list").out)
-        talk.say("/companion")
+        talk.say("/stats")
         talk.heard("mqtt://127.0.0.1:")
         assert talk.end() == 0
 
@@ -83,5 +83,5 @@ def test_a_companion_that_does_not_start_is_a_sentence(home: Home, tmp_path: Pat
     folder = tmp_path / "companion"
     folder.mkdir()
     (folder / "companion.toml").write_text("[http]\ncolour = 1\n")
-    ended = say(home.knowing(COMPANION="1", ENGRAM_COMPANION_HOME=str(folder)), "hello")
+    ended = say(home.knowing(COMPANION="1", ENGRAM_COMPANION_HOME=str(folder)), "hello", command=COMMAND)
     assert ended.status == 2 and "the companion did not start" in ended.problems and "http.colour" in ended.problems

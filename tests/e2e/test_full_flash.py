@@ -9,7 +9,7 @@ from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 
-FLASH_BYTES = 192 * 1024
+FLASH_BYTES = 160 * 1024
 SETTINGS = '{"records.bytes": 131072, "journal.bytes": 131072}'  # small segments
 FULL = "the flash is full"
 KEPT = "Remembered as"
@@ -83,14 +83,14 @@ def test_a_board_that_was_killed_starts_and_has_all(flash: Home, full: tuple[Tal
 
 
 LONG_REPLY = {"reply": ["Answer {request} " + "z" * 1400]}
-LONG_MESSAGES = [f"message {number} " + "y" * 1400 for number in range(35)]
+LONG_MESSAGES = [f"message {number} " + "y" * 1400 for number in range(28)]
 
 
 def test_of_a_conversation_that_fills_the_flash_the_oldest_turns_leave(flash: Home, scripted: Scripted):
     server = scripted(LONG_REPLY)
     say(flash, "remember that my bike is green")
     ended = say(flash.asking(server.url), *LONG_MESSAGES, *LONG_MESSAGES, "/memory show m1")
-    assert ended.printed.count("Answer ") == 70
+    assert ended.printed.count("Answer ") == 56
     assert "the oldest segment of turns left to make room" in ended.printed
     assert "my bike is green" in ended.printed
     assert LONG_MESSAGES[-2] in said(server.requests[-1])

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from driving import Home, say
+from driving import COMMAND, Home, say
 from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
@@ -30,7 +30,7 @@ def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
 ):
     home.write("config.json", config)
     there = replace(home, settings={**home.settings, **settings}).knowing(TZ="Asia/Kathmandu")
-    say(there, "/note it rains")
+    say(there, "/note it rains", command=COMMAND)
     (note,) = (home.folder / "memory").glob("20??-??-??.md")
     zone = timezone((-1 if offset[0] == "-" else 1) * timedelta(hours=int(offset[-5:-3]), minutes=int(offset[-2:])))
     minutes = {f"{datetime.now(zone) - timedelta(minutes=ago):%H:%M}" for ago in range(3)}

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from driving import Home, say, talking
+from driving import COMMAND, Home, say, talking
 
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 
 def refused(home: Home, *, naming: str) -> str:
     """What is told by a board that does not start."""
-    ended = say(home, "hello")
+    ended = say(home, "hello", command=COMMAND)
     assert ended.status == 2, ended
     assert naming in ended.problems, ended.problems
     assert "Traceback" not in ended.problems and len(ended.problems.strip().splitlines()) == 1
@@ -85,11 +85,11 @@ def test_a_second_board_in_the_same_folder_is_kept_out(home: Home):
         first.say("hello")
         first.heard("I am offline")
         assert first.end() == 0
-    assert say(home, "hello").status == 0
+    assert say(home, "hello", command=COMMAND).status == 0
 
 
 def test_the_folder_is_free_when_its_board_was_killed(home: Home):
     with talking(home) as first:
         first.heard("Engram")
         first.kill()
-    assert say(home, "hello").status == 0
+    assert say(home, "hello", command=COMMAND).status == 0
