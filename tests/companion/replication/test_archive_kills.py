@@ -64,6 +64,11 @@ def _say_and_wait(board: BoardProcess, at: int) -> None:
     wait_until(f"{wanted} is stored", lambda: any(line.get("content") == wanted for line in board.lines("records")))
 
 
+def _has_sent_all(board: BoardProcess) -> bool:
+    told = board.answered("/stats")
+    return "connected to" in told and "not connected" not in told and "lines to send" not in told
+
+
 def _play(folder: Path, kills: int, seed: int) -> None:
     numbers = random.Random(seed)
     with ExitStack() as stack:
@@ -90,7 +95,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
             victim.start()
         wait_until("room was made", lambda: len(_live(board)) < MOST, 90)
         board.do("/compact")
-        wait_until("both agree", lambda: "acknowledged" in board.answered("/companion"))
+        wait_until("both agree", lambda: _has_sent_all(board))
 
         def is_whole() -> bool:
             everywhere = _live(board) + _archived(companion, "kitchen") + _left(board)

@@ -77,7 +77,7 @@ def test_two_boards_with_one_name_lose_nothing_and_the_second_is_reported(tmp_pa
         second.say("remember that the second is red")
 
         def why() -> bool:
-            told = second.answered("/companion")
+            told = second.answered("/stats")
             return "refused" in told and "kitchen" in told.split("refused", 1)[1]
 
         wait_until("the second is told why", why)
