@@ -6,8 +6,7 @@
       NotFound             nothing has that id or name
       StoreError           the flash could not be read or written
         StoreFull          no room is left: reads go on, writes are refused
-      ModelError           the remote model gave no whole answer
-        ModelUnavailable   link down, timeout, 429 or 5xx, after all retries; or no answer that the API promises
+      ModelError           the remote model gave no whole answer: link down, timeout, 429 or 5xx, after all retries
         ModelRefused       the service said no (status): key, model name, size
       NetError             a link failed: another try may pass
         TimedOut             nothing came in time, or could be sent
@@ -57,11 +56,7 @@ class StoreFull(StoreError):
 
 
 class ModelError(EngramError):
-    """The model gave no whole answer."""
-
-
-class ModelUnavailable(ModelError):
-    """The model is unreachable or broke its protocol; a later retry may help."""
+    """The model gave no whole answer; a later retry may help."""
 
 
 class ModelRefused(ModelError):

@@ -165,10 +165,7 @@ class People:
 
     def stranger(self, ref: str):
         """Return the stranger with a code or an id as in waiting(), or None."""
-        for entry in self.waiting():
-            if ref.upper() == entry[0] or ref == entry[1]:
-                return entry
-        return None
+        return next((entry for entry in self.waiting() if ref.upper() == entry[0] or ref == entry[1]), None)
 
     # --- people
 
@@ -253,16 +250,10 @@ class People:
         return person
 
     def _found(self, ref: str):
-        for person in self.people:
-            if ref == person["who"] or ref in person["ids"]:
-                return person
-        return None
+        return next((person for person in self.people if ref == person["who"] or ref in person["ids"]), None)
 
     def _with_id(self, ref: str):
-        for person in self.people:
-            if ref in person["ids"]:
-                return person
-        return None
+        return next((person for person in self.people if ref in person["ids"]), None)
 
     def _id_of(self, ref: str) -> str:
         """Return the id of the stranger with a code, or the given id."""

@@ -8,7 +8,7 @@ import asyncio
 
 from engram.clock import Backoff
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
-from engram.errors import BadAnswer, ModelError, ModelUnavailable, NetError, Refused
+from engram.errors import BadAnswer, ModelError, NetError, Refused
 from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request
 from engram.net.response import describe_status, error_text, is_busy
@@ -107,13 +107,13 @@ class _Asking:
                     continue
                 if not is_busy(refusal.status):
                     error = model_error(refusal.status, words, self._model.client.url, self._name)
-                    raise ModelUnavailable("the answer broke off: " + str(error)) if self._has_spoken else error
+                    raise ModelError("the answer broke off: " + str(error)) if self._has_spoken else error
                 problem = "the model's service cannot answer now" + said
                 await self._wait(problem, "; try again later", refusal.status, refusal.retry_after)
             except BadAnswer as error:
-                raise ModelUnavailable(str(error) + "; check llm.url")
+                raise ModelError(str(error) + "; check llm.url")
             except Refused as error:
-                raise ModelUnavailable(str(error))
+                raise ModelError(str(error))
             except NetError as error:
                 await self._wait(str(error), "; check the network")
         self._habits.without = self._without
@@ -200,9 +200,9 @@ class _Asking:
             problem = "the answer took longer than %d s" % (model.answer_ms // 1000)
             advice = "; raise llm.answer_seconds, or ask for a shorter one"
         if self._has_spoken:
-            raise ModelUnavailable("the answer broke off: " + problem + "; ask again")
+            raise ModelError("the answer broke off: " + problem + "; ask again")
         if not may_pass or elapsed_ms + wait_ms >= model.answer_ms:
-            raise ModelUnavailable(problem + advice)
+            raise ModelError(problem + advice)
         self._failures += 1
         if self._on_retry:
             await self._on_retry(problem, wait_ms)

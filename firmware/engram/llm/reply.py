@@ -105,10 +105,7 @@ class ReplyBuilder:
         return call
 
     def call(self, key):
-        for call in reversed(self._calls):
-            if key is None or call.key == key:
-                return call
-        return None
+        return next((call for call in reversed(self._calls) if key is None or call.key == key), None)
 
     def count(self, usage: dict, *names: str) -> None:
         """Keep the input, output and cached token counts with these names."""

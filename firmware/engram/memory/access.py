@@ -129,6 +129,17 @@ def is_owner(caller: Caller) -> bool:
     return caller.principal == OWNER.principal and not caller.group
 
 
+def fields_of(caller: Caller) -> dict:
+    """Return the fields that a row has of its caller."""
+    group, workspace = caller.group or None, caller.workspace or None
+    return {"who": caller.principal, "room": caller.room, "group": group, "workspace": workspace}
+
+
+def caller_of(row: dict) -> Caller:
+    """Return the Caller that fields_of() keeps."""
+    return Caller(row["who"], row["room"], bool(row.get("group")), row.get("workspace") or "")
+
+
 def turn_principal(turn: dict) -> Caller:
     """Return the caller who said a turn, as far as visibility is concerned."""
     scope = turn.get("scope", ALL)

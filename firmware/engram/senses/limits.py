@@ -44,7 +44,7 @@ class Limits:
         return [row for row in self._table.rows if row["sense"] == sense.name]
 
     def of_caller(self, caller) -> list:
-        return [row for row in self._table.rows if "bound" in row and caller_of(row) == caller]
+        return [row for row in self._table.rows if "bound" in row and access.caller_of(row) == caller]
 
     def add(self, caller, sense, low=None, high=None, minutes: int = 0) -> dict:
         """Add a limit in the sense's unit, replacing the caller's own on that side."""
@@ -53,7 +53,7 @@ class Limits:
         check("minutes", minutes, "0..1440")
         kind, value = ("below", low) if high is None else ("above", high)
         fields = {"sense": sense.name, "kind": kind, "bound": scale(value, sense.decimals), "minutes": minutes}
-        fields.update(_setter(caller))
+        fields.update(access.fields_of(caller))
         own = [row for row in self.of_caller(caller) if (row["sense"], row["kind"]) == (sense.name, kind)]
         for row in own:
             if (row["bound"], row["minutes"]) == (fields["bound"], minutes):
@@ -80,17 +80,17 @@ class Limits:
         return [row for row in self._table.rows if "start" in row]
 
     def scope_of(self, row: dict) -> str:
-        return access.own_scope(caller_of(row)) if "bound" in row else self._senses.scope
+        return access.own_scope(access.caller_of(row)) if "bound" in row else self._senses.scope
 
     def begin(self, row: dict, start: int, value: int) -> None:
         """Begin a limit's event, unless its owner may not see the sense."""
-        if access.may_see(caller_of(row), self._senses.scope):
+        if access.may_see(access.caller_of(row), self._senses.scope):
             self._change(row, dict(row, start=start, value=value))
 
     def begin_unusual(self, sense, start: int, value: int, usual: list) -> None:
         fields = {"sense": sense.name, "kind": "unusual", "minutes": 0, "usual": usual}
         fields.update({"start": start, "value": value})
-        fields.update(_setter(access.Caller(access.OWNER.principal, self._room, False, "")))
+        fields.update(access.fields_of(access.Caller(access.OWNER.principal, self._room, False, "")))
         try:
             self._table.add(fields)
         except EngramError as error:
@@ -128,7 +128,7 @@ class Limits:
         self._remembered.add(mid)
 
     def _report(self, row: dict, sense) -> bool:
-        caller = caller_of(row)
+        caller = access.caller_of(row)
         if not caller.room or not access.may_see(caller, self._senses.scope):
             return True
         try:
@@ -152,19 +152,6 @@ def bound_text(row: dict, sense) -> str:
     """Return a limit such as "below 5.0 °C for 10 min"."""
     lasting = " for %d min" % row["minutes"] if row["minutes"] else ""
     return "%s %s%s" % (row["kind"], sense.text(row["bound"]), lasting)
-
-
-def caller_of(row: dict):
-    return access.Caller(row["who"], row["room"], bool(row.get("group")), row.get("workspace") or "")
-
-
-def _setter(caller) -> dict:
-    return {
-        "who": caller.principal,
-        "room": caller.room,
-        "group": caller.group or None,
-        "workspace": caller.workspace or None,
-    }
 
 
 def _mid(row: dict) -> str:

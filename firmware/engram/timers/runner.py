@@ -13,8 +13,8 @@ from engram.clock import duration
 from engram.compat import const
 from engram.errors import EngramError
 from engram.interrupt import start_task
+from engram.memory.access import caller_of
 from engram.timers import schedule
-from engram.timers.timer_store import caller_of
 
 _LATE_S = const(120)  # after which a text says when it was due
 _LATE_CALL_S = const(600)  # after which a tool is not called any more: a pump that starts hours later does harm

@@ -11,7 +11,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.memory.access import Caller
+from engram.memory import access
 from engram.store.table_file import TableFile, needed, optional
 from engram.text.times import Repeat, Span
 from engram.timers import schedule
@@ -50,10 +50,6 @@ def belongs_to(caller, row: dict) -> bool:
     return row["who"] == caller.principal
 
 
-def caller_of(row: dict) -> Caller:
-    return Caller(row["who"], row["room"], "group" in row, row.get("workspace", ""))
-
-
 def new_row(spec: TimerSpec, caller, clock) -> dict:
     """Return the row of a new timer; ArgumentError."""
     now = clock.now()
@@ -65,8 +61,7 @@ def new_row(spec: TimerSpec, caller, clock) -> dict:
     elif len(what) > _CALL_CHARS:
         raise ArgumentError("arguments", "have too many characters of JSON: give fewer.")
     row: dict = {"kind": spec.kind, "what": what, "created": now}
-    row.update({"who": caller.principal, "room": caller.room, "group": caller.group or None})
-    row["workspace"] = caller.workspace or None
+    row.update(access.fields_of(caller))
     if isinstance(spec.trigger, str):
         _set_words(row, spec.trigger, now)
     elif isinstance(spec.trigger, Repeat):

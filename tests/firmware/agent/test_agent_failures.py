@@ -2,14 +2,14 @@
 
 import asyncio
 
-from engram.errors import ModelUnavailable, StoreError
+from engram.errors import ModelError, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from support import raises, wait_until
 from turns import Ear, kept, say, scripted
 
 FAILURES = (
-    ModelUnavailable("the link to x failed"),
+    ModelError("the link to x failed"),
     StoreError("the flash could not be read"),
 )
 

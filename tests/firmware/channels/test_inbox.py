@@ -4,7 +4,7 @@ import asyncio
 
 from board import ROOM, Board, Script
 from channel import Network, message
-from engram.errors import ModelUnavailable
+from engram.errors import ModelError
 from engram.memory.access import Caller
 
 NET = Caller("ann", "net 1", False, "")
@@ -139,7 +139,7 @@ async def test_a_plain_command_without_a_reply_is_not_carried_out_again():
 
 
 async def test_a_message_whose_model_failed_is_answered_when_it_comes_again():
-    board = _board(ModelUnavailable("the link is down."), "Now.")
+    board = _board(ModelError("the link is down."), "Now.")
     network = Network(board.inbox)
     assert (await network.offer(message("net:1:1", "hi", NET))).told[1:] == ["problem the link is down.", "end"]
     assert (await network.offer(message("net:1:1", "hi", NET))).told[1:] == ["taken t3", "Now.", "end"]

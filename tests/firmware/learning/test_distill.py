@@ -3,7 +3,7 @@
 import json
 
 from board import ANN, DAY, Board, Script, lines_of
-from engram.errors import ArgumentError, ModelUnavailable, NotFound
+from engram.errors import ArgumentError, ModelError, NotFound
 from engram.learning import distill
 from engram.memory.access import OWNER
 from learners import contents, told
@@ -176,7 +176,7 @@ async def test_a_fact_without_a_word_of_its_notes_is_refused():
 
 
 async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
-    board = _board(ModelUnavailable("the link is down"), "[]")
+    board = _board(ModelError("the link is down"), "[]")
     _note(board, "one")
     await _distil(board)
     assert board.note_retention.waiting() == {"owner": 1}

@@ -1,7 +1,7 @@
 """Facts by themselves: what a model finds in what people said is checked, and kept once."""
 
 from board import ANN, ROOM
-from engram.errors import ModelRefused, ModelUnavailable
+from engram.errors import ModelError, ModelRefused
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from learners import add, contents, facts, learn, learner, read, tell, told
@@ -120,7 +120,7 @@ async def test_a_list_with_one_meaning_is_read_in_any_form():
 
 
 async def test_what_waits_for_the_model_is_read_later():
-    board = learner("nice", ModelUnavailable("the link is down"), "fine", facts(add("t3", SISTER)))
+    board = learner("nice", ModelError("the link is down"), "fine", facts(add("t3", SISTER)))
     await learn(board, SAID)
     assert board.learning_cursor.behind and "messages wait: the link is down" in told(board)
     await learn(board, "what a day")

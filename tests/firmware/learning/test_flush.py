@@ -2,7 +2,7 @@
 
 from board import ROOM
 from engram.agent.agent import Origin
-from engram.errors import ModelUnavailable
+from engram.errors import ModelError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.tools.own_tool import OwnTool
@@ -63,7 +63,7 @@ async def test_messages_that_were_read_for_facts_need_none():
 
 
 async def test_a_model_that_is_away_gets_them_later():
-    board = board_with("a", "b", ModelUnavailable("the link is down"), "c", "NO_REPLY")
+    board = board_with("a", "b", ModelError("the link is down"), "c", "NO_REPLY")
     await talk(board, 2)
     assert "messages wait: the link is down" in told(board)
     await talk(board, 1)

@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from engram.errors import ModelRefused, ModelUnavailable
+from engram.errors import ModelError, ModelRefused
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
@@ -84,7 +84,7 @@ async def test_a_request_goes_to_its_model_with_the_key():
 
 async def test_a_whole_answer_is_bounded_by_its_time():
     steps = [b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] + [b" " * 1000, 5] * 100
-    assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=60)
+    assert "llm.answer_seconds" in await _error(ModelError, steps, answer_ms=60)
 
 
 async def test_an_answer_is_known_by_its_beginning_whatever_type_it_has():
@@ -112,7 +112,7 @@ async def test_a_wait_that_the_service_asks_for_is_honoured():
 
 async def test_a_wait_that_is_too_long_is_not_waited_for():
     busy = answer(b"", "429 Too Many Requests", "Retry-After: 3600\r\n")
-    await _error(ModelUnavailable, [busy])
+    await _error(ModelError, [busy])
 
 
 async def test_a_link_that_breaks_before_any_text_is_tried_again():
@@ -130,14 +130,14 @@ async def test_a_service_that_is_silent_until_its_first_word_is_waited_for():
 
 async def test_a_service_that_stays_silent_is_given_up_with_the_setting_that_waits_longer():
     for steps in ([_LONG], [_HEAD, _LONG]):
-        assert "llm.answer_seconds" in await _error(ModelUnavailable, steps, answer_ms=150)
+        assert "llm.answer_seconds" in await _error(ModelError, steps, answer_ms=150)
 
 
 async def test_a_service_that_loads_its_model_is_waited_for():
     loading = answer(b'{"error":{"message":"Loading model","code":503}}', "503 Service Unavailable")
     reply, person, _ = await _ask(*([[loading]] * 7 + [[_WHOLE]]), retries=0, longest_wait_ms=8)
     assert (reply.text, len(person.waits)) == ("hi there", 7)
-    assert "Loading model" in await _error(ModelUnavailable, *([[loading]] * 99), retries=0, answer_ms=60)
+    assert "Loading model" in await _error(ModelError, *([[loading]] * 99), retries=0, answer_ms=60)
 
 
 async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
@@ -145,7 +145,7 @@ async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
     for steps in ([_CUT, CLOSE], silent, [stream((_HI,))], [stream((_HI, '{"error":{"code":503}}'))]):
         person = _Person()
         async with Peer(steps, [_WHOLE]) as peer:
-            with raises(ModelUnavailable):
+            with raises(ModelError):
                 await _model(peer, stall_ms=700 if steps is silent else _LONG).stream(_REQUEST, person.take)
         assert (person.text, len(peer.requests)) == (["hi"], 1)
 
@@ -177,7 +177,7 @@ async def test_what_a_service_refuses_is_told_with_what_to_do():
 async def test_what_is_no_answer_of_a_model_says_so():
     page = answer(b"\n<html>", headers="Content-Type: text/event-stream\r\n")
     for steps in (page, b"SSH-2.0-x\r\n", stream(("{",))):
-        assert "llm.url" in await _error(ModelUnavailable, [steps])
+        assert "llm.url" in await _error(ModelError, [steps])
 
 
 def test_words_are_found_in_objects_lists_and_details():

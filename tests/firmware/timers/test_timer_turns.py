@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram.errors import ArgumentError, ModelUnavailable, StoreError
+from engram.errors import ArgumentError, ModelError, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.timers.tool import checked_call
@@ -74,7 +74,7 @@ async def test_the_agent_is_asked_as_who_set_it_and_its_answer_is_told_and_kept_
 
 
 async def test_a_model_that_fails_is_told_once():
-    timed = _asking(ModelUnavailable("the model is away."), "too late")
+    timed = _asking(ModelError("the model is away."), "too late")
     timed.add(CHAT, "ask", "think of something", at=EIGHT)
     told = await _told(timed, EIGHT - timed.board.now + HOUR)
     assert told == [("net 1", "could not answer: think of something; the model is away. (w1)")]

@@ -20,7 +20,7 @@ import flash
 from engram.app import App
 from engram.channels.message import ChannelSink, Message
 from engram.clock import Clock
-from engram.errors import ModelUnavailable
+from engram.errors import ModelError
 from engram.llm.types import Reply
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
@@ -53,7 +53,7 @@ class Model:
         said = list(request.messages())[-1].text.split("\n")[-1]
         if "fails" in said and not self.has_failed:
             self.has_failed = True
-            raise ModelUnavailable("the model is away.")
+            raise ModelError("the model is away.")
         await on_text("this answers ")
         await on_text(said)
         return Reply("this answers " + said, (), "end", (-1, -1, -1))
