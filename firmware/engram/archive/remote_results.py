@@ -50,15 +50,9 @@ class ResultMerger:
 
     def _checked(self, result, query, own: dict):
         ref = result[0]
-        if (
-            "#" in ref
-        ):  # a line of a file in its folders, which the board has not: who may see it is the companion's to say
-            is_file = len(result) == 5 and not query.tags and result[4].strip()
-            return (
-                Item(text.cut(ref, _REF_LONGEST), result[2], "", text.cut(result[4], _LONGEST), 0, 0, 0)
-                if is_file
-                else None
-            )
+        if "#" in ref:
+            # A line of a file in its folders, which the board has not: who may see it is the companion's to say.
+            return None if query.tags else _remote_item(ref, result)
         try:
             number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
             ref = ref[:1] + str(number)
@@ -66,11 +60,13 @@ class ResultMerger:
                 return own[ref]
             if ref[0] == "m":
                 if len(result) == 5 and self._archived and self._archived.may_be_archived(number, query.caller):
-                    return _left(ref, result, query.tags)
+                    return _remote_item(ref, result)
                 return self._record(ref, number, query)
+            if query.tags:
+                return None
             if number < self._journal.entries.oldest:
-                return _left(ref, result, query.tags) if len(result) == 5 else None
-            return None if query.tags or number in query.skip else self._turn(ref, number, query.caller)
+                return _remote_item(ref, result, has_who=True)
+            return None if number in query.skip else self._turn(ref, number, query.caller)
         except (ArgumentError, NotFound):
             return None
 
@@ -88,12 +84,12 @@ class ResultMerger:
         return Item(ref, turn["at"], turn["who"], "", 0, 0, 0)
 
 
-def _left(ref: str, result, tags):
-    """Return an item that left the board; only for these the companion's text counts."""
-    if (tags and ref[0] == "t") or not result[4].strip():
+def _remote_item(ref: str, result, has_who: bool = False):
+    """Return an item that the board has not, by the companion's text; None without one."""
+    if len(result) != 5 or not result[4].strip():
         return None
-    who = "" if ref[0] == "m" else text.cut(result[3], _WHO_LONGEST)
-    return Item(ref, result[2], who, text.cut(result[4], _LONGEST), 0, 0, 0)
+    who = text.cut(result[3], _WHO_LONGEST) if has_who else ""
+    return Item(text.cut(ref, _REF_LONGEST), result[2], who, text.cut(result[4], _LONGEST), 0, 0, 0)
 
 
 def _falling(items: list) -> list:

@@ -32,24 +32,19 @@ class NoteCopy:
     def greeted(self, state: str) -> None:
         """Handle the companion's state; compare all notes if it is new or lost some."""
         if self._state != state:
-            self._take("", state)
-
-    def is_due(self) -> bool:
-        return self._state is not None and (self._cursor is not None or bool(self._notes.uncopied))
+            self._cursor, self._state = "", state
 
     async def step(self) -> bool:
         """Send one message on the notes and handle its answer; True if one was due. NetError, StoreError."""
-        if not self.is_due():
+        if self._state is None:
             return False
-        if self._cursor is None:
+        if self._cursor is not None:
+            await self._list_next(self._cursor)
+        elif self._notes.uncopied:
             await self._tell_one()
         else:
-            await self._list_next(self._cursor)
+            return False
         return True
-
-    def _take(self, cursor, state: str) -> None:
-        self._cursor = cursor
-        self._state = state
 
     async def _list_next(self, after: str) -> None:
         notes = self._notes
@@ -67,7 +62,7 @@ class NoteCopy:
         answer = await self._ask_span(after, to, entries)
         notes.uncopied.update([names[place] for place in answer["lacks"] if place < len(names) and entries[place][1]])
         self._retention.note_told(names)
-        self._take(None if is_end else to, answer["state"])
+        self._cursor, self._state = None if is_end else to, answer["state"]
 
     async def _tell_one(self) -> None:
         notes = self._notes
@@ -84,7 +79,7 @@ class NoteCopy:
             self._retention.note_told([file])
         if notes.version == version:  # else this file may have become another one meanwhile
             notes.uncopied.discard(file)
-        self._take(None, answer["state"])
+        self._state = answer["state"]
 
     async def _ask_span(self, after: str, to: str, entries: list) -> dict:
         return await self._sync.ask("notes", epoch=self._sync.epoch, after=after, to=to, files=entries)

@@ -20,26 +20,27 @@ class SenseCopy:
         self._sync = sync
         self._find_senses = find_senses
         self._state = None  # what the companion has, None before the first greeting
-        self._copied = None  # the version of the senses that it has in full
-        self._begun = None  # the one that it gets
-        self._have = None  # (seq, check) of its newest block of each level, None before it was asked
+        self._version = None  # of the senses that it was told of
+        self._have = None  # (seq, check) of its newest block of each level, None before it was asked, () if it has all
 
     def greeted(self, state: str) -> None:
         """Handle the companion's state; compare all senses if it is new or lost some."""
         if self._state != state:
             self._state = state
-            self._copied = self._have = None
+            self._have = None
 
     async def step(self) -> bool:
         """Send one message on the senses and handle its answer; True if one was due. NetError, StoreError."""
         senses = self._find_senses()
-        if senses is None or self._state is None or self._copied == senses.version:
+        if senses is None or self._state is None:
             return False
-        if self._have is None or self._begun != senses.version:
-            self._begun = senses.version
+        if self._have is None or self._version != senses.version:
+            self._version = senses.version
             await self._list(senses)
+        elif not self._have:
+            return False
         elif not await self._send_block(senses):
-            self._copied, self._have = self._begun, None
+            self._have = ()
         return True
 
     async def _list(self, senses) -> None:

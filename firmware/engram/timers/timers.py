@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 _SLICE_MS = const(60_000)  # between two looks at the clock, which may have been set
 _RETRY_MS = const(20_000)  # when something due could not be reported
-_SILENT_S = const(
-    86400
-)  # for which words that were mentioned count no more: a topic that stays is not followed all day
+# Seconds for which words that were mentioned count no more: a topic that stays is not followed all day.
+_SILENT_S = const(86400)
 _A_TURN = const(3)  # reminders that a message triggers: more would bury the answer
 
 _OPEN = const("<standing-reminders>")
