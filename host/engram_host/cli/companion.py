@@ -1,6 +1,9 @@
 """Commands that run a companion or ask one: `engram serve`, `engram page`, `engram boards` and `engram api`."""
 
 import asyncio
+import contextlib
+import ctypes
+import gc
 import json
 import os
 import signal
@@ -72,8 +75,19 @@ def serve(
     asyncio.run(_serve(context, given, ready_file))
 
 
+_ARENA_MAX = -8  # of glibc's malloc.h
+
+
+def _share_heap() -> None:
+    """Let threads share one heap: with one each, what a thread frees stays with it."""
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # another libc
+            ctypes.CDLL(None).mallopt(_ARENA_MAX, 1)
+
+
 async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> None:
     began = time.monotonic()
+    _share_heap()
     # Slow imports wait until they are surely needed.
     from engram_host.companion.lockfile import publish_addresses
     from engram_host.companion.serving import start
@@ -83,6 +97,7 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop.set)
     async with start(context.home, flags) as running:
+        gc.freeze()  # what is loaded by now stays, so later collections pass over it
         addresses = running.addresses()
         # Published before the banner, so that its readers find the companion.
         with publish_addresses(context.home, addresses):

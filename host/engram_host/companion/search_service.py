@@ -119,7 +119,7 @@ class SearchService:
         request = self._with_defaults(request)
         if not request.words and not request.meaning:
             raise BadSearch("words", "or meaning has to stay on")
-        with self._metrics.searches.labels("board" if is_quick else "person").time():
+        with self._metrics.searches.labels("board" if is_quick else "person").time(), self.indexes.asking():
             began = time.perf_counter()
             vector, problem = await self._vector(request, QUICK_EMBED_SECONDS if is_quick else EMBED_SECONDS)
             took = 1000 * (time.perf_counter() - began)

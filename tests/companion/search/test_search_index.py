@@ -207,6 +207,19 @@ def test_indexes_that_are_made_ahead_give_way_to_searches(monkeypatch: pytest.Mo
     assert cache.get("a", None)[0].version
 
 
+def test_an_index_that_is_made_ahead_waits_while_a_query_is_embedded():
+    store = SearchStore()
+    store.put_all("a", [turn(1, "green bike")])
+    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
+    with ThreadPoolExecutor(1) as threads:
+        with cache.asking():
+            made = threads.submit(cache.make_ahead, [store.device("a")], None)
+            wait_until("the index waits", lambda: cache.board_names == ["a"])
+            assert not store.reads
+        made.result(SECONDS)
+    assert store.reads
+
+
 def test_what_an_index_says_that_it_takes_is_what_it_takes():
     store = SearchStore()
     store.put_all(

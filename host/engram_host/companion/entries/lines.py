@@ -4,6 +4,7 @@ import json
 from bisect import insort
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from engram.clock import MONTHS, civil
@@ -55,9 +56,19 @@ def embedding_text(log: LogName, line: dict[str, Any], zone: int) -> str:
 
 
 def _turn_key(line: dict[str, Any], zone: int) -> str:
-    year, month, day = civil((line["at"] + zone * 60) // _DAY_SECONDS)
     caption = line.get("caption", "")
-    return f"[{day} {MONTHS[month - 1]} {year}] {line['who']}: {line['text']}" + (f" ({caption})" if caption else "")
+    return f"[{day_of(line, zone)}] {line['who']}: {line['text']}" + (f" ({caption})" if caption else "")
+
+
+def day_of(line: dict[str, Any], zone: int) -> str:
+    """Return the day of a turn, such as "7 May 2023"."""
+    return _name_day((line["at"] + zone * 60) // _DAY_SECONDS)
+
+
+@lru_cache(maxsize=64)
+def _name_day(day: int) -> str:
+    year, month, of_month = civil(day)
+    return f"{of_month} {MONTHS[month - 1]} {year}"
 
 
 def _record_key(line: dict[str, Any]) -> str:
@@ -120,10 +131,9 @@ class EntryStates:
 
     def add_line(self, seq: int, entry: Entry) -> None:
         """Add a line whose seq is not present yet."""
-        part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
-        if part.number in (-1, seq) and not (part.hides or part.shows or part.ends):
+        if entry.number in (-1, seq) and not (entry.hides or entry.shows or entry.ends):
             return
-        self._parts[seq] = part
+        self._parts[seq] = part = _Part(entry.number, tuple(entry.hides), tuple(entry.shows), entry.ends)
         self.count += 1
         for number in {*concerned(entry, seq)}:
             insort(self._having.setdefault(number, []), seq)

@@ -42,11 +42,11 @@ from engram_host.companion.store.vectors import Identity, VectorTable
 from engram_host.companion.types import Device, LogName
 
 MOST_BYTES = 256 << 20
+BYTES_OF_A_LINE = 650
+_CHANGES_AT_ONCE, _VECTORS_AT_ONCE = 2000, 1000
 
-BYTES_OF_A_LINE = 750
-
-_CHANGES_AT_ONCE = 2000
-_VECTORS_AT_ONCE = 1000
+_QUIET_SECONDS = 0.1
+"""Pause after the last search before indexes are made ahead."""
 
 
 # --- the indexes
@@ -66,8 +66,8 @@ class IndexCache:
         self._words = Tokenizer()
         self._asked: Counter[str] = Counter()
         """Boards whose indexes searches wait for."""
-        self._turn = threading.Condition()
-        self._is_closed = False
+        self._asked_at = 0.0
+        self._closed = threading.Event()
 
     def get(self, name: str, identity: Identity | None) -> tuple[DeviceIndex, Device]:
         """Return a board's current index and the board; lock the index before use."""
@@ -80,15 +80,21 @@ class IndexCache:
 
     def of_device(self, device: Device, identity: Identity | None) -> DeviceIndex:
         """Return the current index of a board; lock it before use."""
-        with self._turn:
-            self._asked[device.name] += 1
-        try:
+        with self.asking(device.name):
             return self._get(device, identity)
+
+    @contextmanager
+    def asking(self, name: str = "") -> Iterator[None]:
+        """Keep make_ahead() from work on other boards than the one that a search waits for."""
+        with self._lock:
+            self._asked[name] += 1
+        try:
+            yield
         finally:
-            with self._turn:
-                self._asked[device.name] -= 1
+            with self._lock:
+                self._asked[name] -= 1
                 self._asked += Counter()  # drops zeros
-                self._turn.notify_all()
+                self._asked_at = time.monotonic()
 
     def make_ahead(self, devices: Iterable[Device], identity: Identity | None) -> None:
         """Make indexes while there is room, and give way to searches."""
@@ -99,7 +105,6 @@ class IndexCache:
                 self._get(self._boards.device(device.name), identity, is_ahead=True)
 
     def _get(self, device: Device, identity: Identity | None, *, is_ahead: bool = False) -> DeviceIndex:
-        self._check_open()
         with self._lock:
             loading = self._loading.setdefault(device.name, threading.Lock())
         with loading:
@@ -110,13 +115,19 @@ class IndexCache:
             self._mark_used(device.name, index, size)
         return index
 
-    def _give_way(self, name: str) -> None:
-        with self._turn:
-            self._turn.wait_for(lambda: not self._asked or name in self._asked)
+    def _take_turn(self, name: str, *, is_ahead: bool) -> None:
+        """Wait until no search was at work for a moment, if made ahead: the next one often follows."""
+        while is_ahead and not (name in self._asked or self._is_quiet() or self._closed.wait(_QUIET_SECONDS)):
+            pass
+        if self._closed.is_set():
+            raise StoreUnavailable("the companion is being stopped.")
+
+    def _is_quiet(self) -> bool:
+        return not self._asked and time.monotonic() - self._asked_at > _QUIET_SECONDS
 
     def close(self) -> None:
         """Abort builds in progress by StoreUnavailable."""
-        self._is_closed = True
+        self._closed.set()
 
     @property
     def nbytes(self) -> int:
@@ -146,9 +157,7 @@ class IndexCache:
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None, *, is_ahead: bool) -> None:
         is_new = not index.version
         while index.version < device.version:
-            self._check_open()
-            if is_ahead:
-                self._give_way(device.name)
+            self._take_turn(device.name, is_ahead=is_ahead)
             changes = self._boards.changes(device.name, index.version, _CHANGES_AT_ONCE)
             index.apply(changes)
             if len(changes) < _CHANGES_AT_ONCE:
@@ -160,17 +169,11 @@ class IndexCache:
             return  # no query vector this time; the next query may use them
         index.use_identity(identity)
         while index.vectors_seen < device.version:
-            self._check_open()
-            if is_ahead:
-                self._give_way(device.name)
+            self._take_turn(device.name, is_ahead=is_ahead)
             vectors = self._vectors.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
             index.apply_vectors(vectors)
             if len(vectors) < _VECTORS_AT_ONCE:
                 index.vectors_seen = device.version  # each vector is a change of its board
-
-    def _check_open(self) -> None:
-        if self._is_closed:
-            raise StoreUnavailable("the companion is being stopped.")
 
     def _mark_used(self, name: str, index: DeviceIndex, size: int) -> None:
         with self._lock:

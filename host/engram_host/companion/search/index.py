@@ -7,12 +7,12 @@ read from the store.
 
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.clock import MONTHS, civil
 from engram.memory import ALL
 from engram.store.types import (
     ARCHIVED,
@@ -49,17 +49,21 @@ OBJECT_BYTES = 10_000
 
 _STATE_BYTES = 400  # of a line that concerns other entries
 
-_DAY_SECONDS = 86400
 _IMPORTANCE = 50
-_FIELDS_WITH_WORDS: dict[LogName, tuple[str, ...]] = {
-    "records": ("content",),
-    "journal": ("who", "text", "caption", "forwarded"),
-}
 _LABELS = "#!^"
 PINNED = "*pinned"
 """Label of pinned memories, which boards do not have."""
 
-_New = tuple[LogName, dict[str, Any], Entry]
+
+@dataclass
+class _NewRows:
+    """New rows with the terms of all, their weights, the number of each row's, and (row, turn) of records."""
+
+    rows: list[Row] = field(default_factory=list)
+    terms: list[int] = field(default_factory=list)
+    weights: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+    sources: list[tuple[int, int]] = field(default_factory=list)
 
 
 class SearchView(Protocol):
@@ -90,7 +94,6 @@ class DeviceIndex:
         self.speakers = StringTable()
         self.threads = StringTable()
         self._words = words
-        self._last_day = (-1, "")
         self._zone = device.zone.standard
         self._entry_states: dict[LogName, EntryStates] = {
             "records": EntryStates(lambda number: 0),
@@ -108,23 +111,24 @@ class DeviceIndex:
             kept = self._drop(change.log, change.seq, touched)
             if kept:
                 slots[change.log, change.seq] = kept
-        entries: list[tuple[LogName, int, Entry]] = []
-        new: list[_New] = []
+        new = _NewRows()
+        described: list[tuple[LogName, int, int, int]] = []
         for change in changes:
             if change.line is not None:
                 line = entry_lines.parse_line(change.line)
                 entry = entry_lines.describe_line(change.log, line, self._zone)
                 self._entry_states[change.log].add_line(change.seq, entry)
-                entries.append((change.log, change.seq, entry))
+                described.append((change.log, change.seq, entry.number, entry.session))
                 if entry.number >= 0:
-                    new.append((change.log, line, entry))
+                    self._read(change.log, line, entry, new)
         self._add(new)
-        for log, seq, entry in entries:
+        for each in described:
             # After all lines: one may end a thread or hide an entry of the same batch.
-            self._note_affected(log, seq, entry.number, entry.session, touched)
+            self._note_affected(*each, touched)
         for log, number in touched:
             self._set_states(log, number)
-        self._give_vectors(new, slots)
+        if slots or self.vectors.has_early:
+            self._give_vectors(new.rows, slots)
         if changes:
             self.version = max(self.version, changes[-1].version)
         self.postings.settle()
@@ -157,36 +161,34 @@ class DeviceIndex:
             members = self.rows.column("thread") == thread if thread != NONE else np.zeros(0, np.bool_)
             touched.update((log, other) for other in self.rows.column("seq")[members].tolist())
 
-    def _add(self, new: list[_New]) -> None:
+    def _read(self, log: LogName, line: dict[str, Any], entry: Entry, new: "_NewRows") -> None:
+        """Add an entry's line to the new rows."""
+        counted, more = self._terms(log, line)
+        del counted[MOST_TERMS:]
+        if log == "records":
+            more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
+            more += [term_id(PINNED)] if line.get("pinned") is True else []
+            new.sources += [(len(new.rows), seq) for seq in turns_of(line)]
+        head = min(len(counted), HEAD)
+        new.terms += counted
+        new.terms += more
+        new.weights += [EIGHTHS] * head + [1] * (len(counted) - head) + [EIGHTHS] * len(more)
+        new.sizes.append(len(counted) + len(more))
+        new.rows.append(self._row(log, line, entry, row_length(len(counted))))
+
+    def _add(self, new: "_NewRows") -> None:
         first = len(self.rows)
-        terms: list[int] = []
-        weights: list[int] = []
-        sizes: list[int] = []
-        added: list[Row] = []
-        for log, line, entry in new:
-            counted, more = self._terms(log, line, entry)
-            counted = counted[:MOST_TERMS]
-            if log == "records":
-                more += [term_id(label) for label in entry.labels if label[0] in _LABELS]
-                more += [term_id(PINNED)] if line.get("pinned") is True else []
-            terms += counted
-            terms += more
-            head = min(len(counted), HEAD)
-            weights += [EIGHTHS] * head + [1] * (len(counted) - head) + [EIGHTHS] * len(more)
-            sizes.append(len(counted) + len(more))
-            added.append(self._row(log, line, entry, row_length(len(counted))))
-        self.rows.add(added)
-        self.postings.add(terms, weights, sizes, first)
-        for row, (log, line, _) in enumerate(new, first):
-            if log == "journal":
-                self.links.set_turn(line["seq"], row)
-            for seq in turns_of(line) if log == "records" else ():
-                self.links.add_pair(row, seq, self.rows.row_of("journal", seq))
+        self.rows.add(new.rows)
+        self.postings.add(new.terms, new.weights, new.sizes, first)
+        for number, row in enumerate(new.rows, first):
+            if row.turn:
+                self.links.set_turn(row.seq, number)
+        for place, seq in new.sources:
+            self.links.add_pair(first + place, seq, self.rows.row_of("journal", seq))
 
     def _row(self, log: LogName, line: dict[str, Any], entry: Entry, length: int) -> Row:
         is_turn = log == "journal"
         key = entry_lines.embedding_text(log, line, self._zone)
-        importance = line.get("importance", 0.5)
         return Row(
             is_turn,
             entry.is_reply,
@@ -197,30 +199,22 @@ class DeviceIndex:
             self.speakers.intern(line["who"]) if is_turn else NONE,
             self.scopes.intern("@" + line.get("scope", ALL)),
             moment(entry.at),
-            moment(line.get("expires", 0)),
-            round(100 * max(0, min(importance, 1))) if isinstance(importance, int | float) else _IMPORTANCE,
+            moment(line["expires"]) if "expires" in line else 0,
+            _importance(line["importance"]) if "importance" in line else _IMPORTANCE,
             length,
             digest_key(text_digest(key)) if key else 0,
         )
 
-    def _terms(self, log: LogName, line: dict[str, Any], entry: Entry) -> tuple[list[int], list[int]]:
+    def _terms(self, log: LogName, line: dict[str, Any]) -> tuple[list[int], list[int]]:
         if "gone" in line or "command" in line:
             return [], []
-        singles = log == "records"
-        texts = [line[name] for name in _FIELDS_WITH_WORDS[log] if name in line]
         # In the board's order: the first words count most.
-        if singles:
-            texts.append(entry_lines.heading_of(line))
-            texts += [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
+        if log == "records":
+            texts = [line["content"], entry_lines.heading_of(line), *line.get("keywords", ()), *line.get("tags", ())]
         else:
-            texts.insert(0, self._day((line["at"] + self._zone * 60) // _DAY_SECONDS))
-        return self._words.term_ids(" ".join(texts), singles)
-
-    def _day(self, day: int) -> str:
-        if day != self._last_day[0]:
-            year, month, of_month = civil(day)
-            self._last_day = (day, f"{of_month} {MONTHS[month - 1]} {year}")
-        return self._last_day[1]
+            texts = [entry_lines.day_of(line, self._zone), line["who"], line["text"]]
+            texts += [line[name] for name in ("caption", "forwarded") if name in line]
+        return self._words.term_ids(" ".join(texts), log == "records")
 
     # --- states of entries
 
@@ -289,26 +283,21 @@ class DeviceIndex:
         slots[rows[fits]] = self.vectors.add(rows[fits], codes[fits], scales[fits])
         self.vector_version = max(self.vector_version, entries[-1][0])
 
-    def _give_vectors(
-        self,
-        new: list[_New],
-        slots: dict[tuple[LogName, int], tuple[int, int]],
-    ) -> None:
-        for log, line, _ in new if slots else ():
-            slot, key = slots.pop((log, line["seq"]), (NONE, 0))
-            row = self.rows.row_of(log, line["seq"])
-            if slot != NONE and key == int(self.rows.column("key")[row]):
+    def _give_vectors(self, new: Sequence[Row], slots: dict[tuple[LogName, int], tuple[int, int]]) -> None:
+        for one in new:
+            log: LogName = "journal" if one.turn else "records"
+            row = self.rows.row_of(log, one.seq)
+            slot, key = slots.pop((log, one.seq), (NONE, 0))
+            if slot != NONE and key == one.key:
                 self.vectors.move(slot, row)
                 self.rows.column("slot")[row] = slot
             elif slot != NONE:
-                self._keep_early_vector(log, line["seq"], slot, key)
+                self._keep_early_vector(log, one.seq, slot, key)
+            digest = self.vectors.early_digest(log, one.seq)
+            if digest and digest_key(digest) == one.key:
+                self.rows.column("slot")[row] = self.vectors.put_early(log, one.seq, row)
         for (log, seq), (slot, key) in slots.items():
             self._keep_early_vector(log, seq, slot, key)
-        for log, line, _ in new if self.vectors.has_early else ():
-            digest = self.vectors.early_digest(log, line["seq"])
-            row = self.rows.row_of(log, line["seq"])
-            if digest and digest_key(digest) == int(self.rows.column("key")[row]):
-                self.rows.column("slot")[row] = self.vectors.put_early(log, line["seq"], row)
 
     def _keep_early_vector(self, log: LogName, seq: int, slot: int, key: int) -> None:
         self.vectors.drop_early(slot, log, seq, key.to_bytes(KEY_BYTES, "little"))
@@ -328,6 +317,10 @@ class DeviceIndex:
         states = _STATE_BYTES * sum(states.count for states in self._entry_states.values())
         view = self.view.nbytes if self.view else 0
         return OBJECT_BYTES + sum(part.nbytes for part in parts) + states + view
+
+
+def _importance(value: object) -> int:
+    return round(100 * max(0, min(value, 1))) if isinstance(value, int | float) else _IMPORTANCE
 
 
 def _epochs(device: Device) -> dict[LogName, int]:

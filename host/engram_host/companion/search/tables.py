@@ -1,6 +1,7 @@
 """The tables of an index: growing columns, rows of entries' lines, postings, and links from records to turns."""
 
 import sys
+from array import array
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -122,10 +123,35 @@ _KINDS: dict[str, Any] = {
 }
 
 
+_PAGE_ROWS = 256
+_PAGE_BYTES = 4 * _PAGE_ROWS + 200  # with its object and its place in the dict
+
+
+class RowsBySeq:
+    """Row numbers by seq in pages of a dict: a tenth of the memory of a dict of numbers."""
+
+    def __init__(self) -> None:
+        self._pages: dict[int, array[int]] = {}
+
+    def get(self, seq: int) -> int:
+        page = self._pages.get(seq // _PAGE_ROWS)
+        return page[seq % _PAGE_ROWS] if page else NONE
+
+    def put(self, seq: int, row: int) -> None:
+        page = self._pages.get(seq // _PAGE_ROWS)
+        if page is None:
+            page = self._pages[seq // _PAGE_ROWS] = array("i", [NONE]) * _PAGE_ROWS
+        page[seq % _PAGE_ROWS] = row
+
+    @property
+    def nbytes(self) -> int:
+        return _PAGE_BYTES * len(self._pages)
+
+
 class RowTable:
     def __init__(self) -> None:
         self._columns = {name: Column(kind) for name, kind in _KINDS.items()}
-        self._of_seq: dict[LogName, dict[int, int]] = {log: {} for log in LOGS}
+        self._of_seq: dict[LogName, RowsBySeq] = {log: RowsBySeq() for log in LOGS}
         self._last_of_thread = Column(np.int32)
         self.wasted = 0
 
@@ -136,7 +162,7 @@ class RowTable:
         return self._columns[name].view
 
     def row_of(self, log: LogName, seq: int) -> int:
-        return self._of_seq[log].get(seq, NONE)
+        return self._of_seq[log].get(seq)
 
     def add(self, new: list[Row]) -> None:
         if not new:
@@ -147,12 +173,12 @@ class RowTable:
         for name, value in (("state", LIVE), ("slot", NONE), ("previous", NONE), ("following", NONE)):
             self._columns[name].extend(np.full(len(new), value))
         for number, row in enumerate(new, first):
-            self._of_seq["journal" if row.turn else "records"][row.seq] = number
+            self._of_seq["journal" if row.turn else "records"].put(row.seq, number)
             if row.thread != NONE:
                 self._link(number, row.thread, row.seq)
 
     def drop(self, log: LogName, row: int) -> None:
-        self._of_seq[log].pop(int(self.column("seq")[row]), None)
+        self._of_seq[log].put(int(self.column("seq")[row]), NONE)
         before, after = int(self.column("previous")[row]), int(self.column("following")[row])
         if before != NONE:
             self.column("following")[before] = after
@@ -192,10 +218,7 @@ class RowTable:
 
     @property
     def nbytes(self) -> int:
-        columns = [*self._columns.values(), self._last_of_thread]
-        # A number above 256 is an object of its own.
-        by_seq = (sys.getsizeof(rows) + 2 * _NUMBER_BYTES * len(rows) for rows in self._of_seq.values())
-        return sum(column.nbytes for column in columns) + sum(by_seq)
+        return sum(table.nbytes for table in (*self._columns.values(), self._last_of_thread, *self._of_seq.values()))
 
 
 def moment(value: object) -> int:
@@ -218,6 +241,7 @@ Counts = NDArray[np.uint8]
 
 LEAST_TAIL = 16384
 """Minimum tail size before folding; a scan of it takes 20 microseconds."""
+
 
 _SHARE = 4  # of the folded size
 _MOST_COUNT = 255
@@ -264,16 +288,16 @@ class Postings:
         self._tail_terms.clear()
         self._tail_rows.clear()
         self._tail_weights.clear()
-        if len(self._rows):
-            terms = np.concatenate([np.repeat(self._terms, np.diff(self._starts)), terms])
-            order = np.argsort(terms, kind="stable")  # rows of the tail come behind all others of their term
-            terms = terms[order]
-            rows = np.concatenate([self._rows, rows])[order]
-            counts = np.concatenate([self._counts, counts])[order]
         begins = np.flatnonzero(_changes(terms))
-        self._terms = terms[begins]
-        self._starts = np.append(begins, len(terms)).astype(np.int64)
-        self._rows, self._counts = rows, counts
+        new, sizes = terms[begins], np.diff(begins, append=len(terms))
+        places = self._starts[np.searchsorted(self._terms, new, "right")].repeat(sizes)  # behind their term's others
+        self._rows = np.insert(self._rows, places, rows)
+        self._counts = np.insert(self._counts, places, counts)
+        merged = np.union1d(self._terms, new)
+        ends = np.zeros(len(merged) + 1, np.int64)
+        ends[np.searchsorted(merged, self._terms) + 1] = np.diff(self._starts)
+        ends[np.searchsorted(merged, new) + 1] += sizes
+        self._terms, self._starts = merged, ends.cumsum()
 
     @property
     def tail(self) -> int:
