@@ -7,24 +7,19 @@ Archived memories are included, whether the board's log still has them or not. T
 are files of the board that the companion has no copy of: they are not included.
 """
 
-import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engram import log_line
 from engram.memory.records import provenance
-from engram.store.types import FORGOTTEN
 from engram.transfer import jsonl
-from engram_host.companion.entries.lines import EntryState, EntryStates, describe_line, state_name
+from engram_host.companion.entries.scan import copied_lines, scan_entries
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.rows import fields_of
-from engram_host.companion.types import Device, LogName, SeqRange
+from engram_host.companion.types import Device, LogName
 
 STATES = ("live", "superseded", "expired", "archived")
-
-_ARCHIVED_AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
@@ -53,12 +48,9 @@ class LogCopy:
         self.device = device
         self._store = store
         self._log: LogName = log
-        self._now = now
-        self._sessions: dict[int, int] = {}
-        self._firsts: set[int] = set()
-        self._archived = archived_seqs(store, device, log)
-        self._fates = EntryStates(lambda number: self._sessions.get(number, 0))
-        self._load_states()
+        # By the seq of an entry's latest line, and by its number.
+        self._entries = {entry.seq: (entry.number, entry.state) for entry in scan_entries(store, device, log, now)}
+        self._seqs = {number: seq for seq, (number, _) in self._entries.items()}
 
     def newest(self, fits: Callable[[ReadEntry], bool], state: str, limit: int) -> EntryPage:
         kept: deque[ReadEntry] = deque(maxlen=limit)
@@ -72,73 +64,19 @@ class LogCopy:
         return EntryPage(total, archived, list(reversed(kept)))
 
     def oldest_first(self) -> Iterator[ReadEntry]:
-        for seq, line in self._lines():
-            number = describe_line(self._log, line, self.device.zone.standard).number
-            entry = self._entry_state(number)
-            if entry and entry.latest == seq and entry.state != FORGOTTEN:
-                yield ReadEntry(self._id(number), self._state(entry, line), line)
+        letter = "m" if self._log == "records" else "t"
+        for seq, line in copied_lines(self._store, self.device, self._log, fields_of):
+            if seq in self._entries:
+                number, state = self._entries[seq]
+                yield ReadEntry(f"{letter}{number}", state, line)
 
     def has_entry(self, number: int) -> bool:
-        entry = self._entry_state(number)
-        return entry is not None and entry.state != FORGOTTEN
+        return number in self._seqs
 
     def latest_of(self, entry_id: str) -> dict[str, Any] | None:
         """Return the latest line of an entry, None if it is missing or was forgotten."""
-        entry = self._entry_state(int(entry_id[1:]))
-        return self._lines_at([entry.latest]).get(entry.latest) if entry and entry.state != FORGOTTEN else None
-
-    def _load_states(self) -> None:
-        for seq, line in self._lines():
-            entry = describe_line(self._log, line, self.device.zone.standard)
-            self._fates.add_line(seq, entry)
-            if entry.number == seq:
-                self._firsts.add(seq)
-            if entry.session and entry.number >= 0:
-                self._sessions[entry.number] = entry.session
-
-    def _entry_state(self, number: int) -> EntryState | None:
-        return self._fates.state_of(number, number in self._firsts) if number >= 0 else None
-
-    def _state(self, entry: EntryState, line: dict[str, Any]) -> str:
-        return state_name(entry.state, line.get("expires"), self._now, is_archived=entry.latest in self._archived)
-
-    def _id(self, number: int) -> str:
-        return ("m" if self._log == "records" else "t") + str(number)
-
-    def _lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        return copied_lines(self._store, self.device, self._log, fields_of)
-
-    def _lines_at(self, seqs: Iterable[int]) -> dict[int, dict[str, Any]]:
-        return read_lines(self._store, self.device, self._log, list(seqs))
-
-
-def archived_seqs(store: BoardTable, device: Device, log: LogName) -> set[int]:
-    """Return the seqs of a board's archive, which has memories only; may raise StoreUnavailable."""
-    return set(store.archived_seqs(device.name)) if log == "records" else set()
-
-
-def copied_lines(
-    store: BoardTable, device: Device, log: LogName, parse: Callable[[bytes], dict[str, Any]]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield (seq, fields) of each readable line of a log or of its archive once; may raise StoreUnavailable."""
-    state = device.logs.get(log)
-    if state is None:
-        return
-    lines = store.lines(SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ))
-    if log == "records":
-        lines = heapq.merge(lines, _archived_lines(store, device.name))
-    before = 0
-    for seq, line in lines:
-        if seq > before and (fields := parse(line)):
-            before = seq
-            yield seq, fields
-
-
-def _archived_lines(store: BoardTable, device: str) -> Iterator[tuple[int, bytes]]:
-    after = 0
-    while part := store.archived(device, after, _ARCHIVED_AT_ONCE):
-        yield from part
-        after = part[-1][0]
+        seq = self._seqs.get(int(entry_id[1:]), 0)
+        return read_lines(self._store, self.device, self._log, [seq]).get(seq)
 
 
 def read_lines(store: BoardTable, device: Device, log: LogName, seqs: Sequence[int]) -> dict[int, dict[str, Any]]:

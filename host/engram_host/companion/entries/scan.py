@@ -4,26 +4,29 @@ Ten thousand memories take a fraction of a second: EntryStates decides about sta
 other entry skip describe_line().
 """
 
+import heapq
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from engram import log_line
 from engram.memory import line_meaning
 from engram.store.types import FORGOTTEN, LIVE
 from engram_host.companion.entries.lines import EntryStates, describe_line, parse_line, state_name
-from engram_host.companion.entries.reader import archived_seqs, copied_lines
 from engram_host.companion.store.boards.table import BoardTable
-from engram_host.companion.types import Device, LogName
+from engram_host.companion.types import Device, LogName, SeqRange
 
 Found = TypeVar("Found")
 
+_ARCHIVED_AT_ONCE = 1000
 _CONCERNS_OTHERS = frozenset({"op", "scopes", "with", "supersedes", "past", "gone"})
 
 
 class ScannedEntry(NamedTuple):
     """An entry that was not forgotten; `notes` are those that a memory was distilled from."""
 
+    number: int
     seq: int
     state: str
     at: int
@@ -57,7 +60,7 @@ def scan_entries(store: BoardTable, device: Device, log: LogName, now: int) -> I
             state, latest = entry.state, entry.latest
         if latest == seq and state != FORGOTTEN:
             name = state_name(state, expires, now, is_archived=seq in archived)
-            yield ScannedEntry(seq, name, at, session, tags, notes)
+            yield ScannedEntry(number, seq, name, at, session, tags, notes)
 
 
 # --- first lines of entries that concern no other entry; None for any other line
@@ -114,6 +117,38 @@ def _are_texts(found: Any) -> bool:
 
 
 _ONLY_TEXTS = frozenset({str})
+
+
+# --- lines
+
+
+def archived_seqs(store: BoardTable, device: Device, log: LogName) -> set[int]:
+    """Return the seqs of a board's archive, which has memories only; may raise StoreUnavailable."""
+    return set(store.archived_seqs(device.name)) if log == "records" else set()
+
+
+def copied_lines(
+    store: BoardTable, device: Device, log: LogName, parse: Callable[[bytes], dict[str, Any]]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (seq, fields) of each readable line of a log or of its archive once; may raise StoreUnavailable."""
+    state = device.logs.get(log)
+    if state is None:
+        return
+    lines = store.lines(SeqRange(device.name, log, state.epoch, 0, log_line.MAX_SEQ))
+    if log == "records":
+        lines = heapq.merge(lines, _archived_lines(store, device.name))
+    before = 0
+    for seq, line in lines:
+        if seq > before and (fields := parse(line)):
+            before = seq
+            yield seq, fields
+
+
+def _archived_lines(store: BoardTable, device: str) -> Iterator[tuple[int, bytes]]:
+    after = 0
+    while part := store.archived(device, after, _ARCHIVED_AT_ONCE):
+        yield from part
+        after = part[-1][0]
 
 
 # --- what was read, kept until the copy changes
