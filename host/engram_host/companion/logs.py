@@ -51,9 +51,6 @@ class _Text(logging.Formatter):
     def formatException(self, ei: Any) -> str:
         return without_controls(without_secrets(super().formatException(ei)), kept="\n")
 
-    def formatStack(self, stack_info: str) -> str:
-        return without_controls(without_secrets(stack_info), kept="\n")
-
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:

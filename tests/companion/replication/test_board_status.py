@@ -86,7 +86,7 @@ def test_whatever_a_board_sends_is_kept_or_refused(store: CompanionStore):
             continue
         store.status.put_status(_at(number), "kitchen", status, number)
         kept += 1
-        found = store.status.board_status("kitchen")
+        found = store.status.statuses_of(["kitchen"]).get("kitchen")
         assert found is not None and found.status == status
     assert 50 < kept < 299
 

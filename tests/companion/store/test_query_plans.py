@@ -110,7 +110,7 @@ def look_through_a_board(board: FilledBoard):
     store.senses.reading_rows(name, 1, 0, 0, 1 << 40)
     assert store.notes.note_names(name)
     store.notes.note_lines(name, "2026-01-01.md", "owner")
-    store.status.board_status(name)
+    store.status.statuses_of([name])
     store.status.board_days(name, 0)
     store.boards.board_row(name)
 

@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any
 
 from engram.memory import line_meaning
-from engram_host.companion.entries.reader import read_lines
+from engram_host.companion.entries.reader import ReadEntry, read_lines
 from engram_host.companion.entries.scan import KeptOfBoards, scan_entries
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
@@ -74,18 +74,6 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class DayMemory:
-    """A memory of a day."""
-
-    id: str
-    state: str
-    content: str
-    tags: tuple[str, ...]
-    source: str
-    created: int
-
-
-@dataclass(frozen=True)
 class DayNote:
     """Lines of a day's note from `first`; `total` is 0 without a note."""
 
@@ -107,9 +95,9 @@ class Day:
     turns: tuple[Turn, ...]
     turns_total: int
     offset: int
-    memories: tuple[DayMemory, ...]
+    memories: tuple[ReadEntry, ...]
     note: DayNote
-    made: tuple[DayMemory, ...]
+    made: tuple[ReadEntry, ...]
     made_total: int
     principals: tuple[str, ...]
 
@@ -232,16 +220,9 @@ class BoardJournal:
         shown = tuple(lines[first - 1 : first - 1 + MOST_NOTE_LINES])
         return DayNote(file, principal, first, shown, len(lines))
 
-    def _memories(self, device: Device, index: _Index, seqs: Sequence[int]) -> tuple[DayMemory, ...]:
+    def _memories(self, device: Device, index: _Index, seqs: Sequence[int]) -> tuple[ReadEntry, ...]:
         return tuple(
-            DayMemory(
-                str(line.get("id", "")),
-                index.states.get(seq, "live"),
-                str(line.get("content", "")),
-                tuple(map(str, line.get("tags", ()))),
-                str(line.get("source", "manual")),
-                line.get("created", 0),
-            )
+            ReadEntry(str(line.get("id", "")), index.states.get(seq, "live"), line)
             for seq, line in self._lines(device, "records", seqs)
         )
 

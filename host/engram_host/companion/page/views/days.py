@@ -12,7 +12,8 @@ from starlette.exceptions import HTTPException
 
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.app import CompanionApp
-from engram_host.companion.overview.journal import TURNS_AT_ONCE, DayMark, DayMemory, Turn
+from engram_host.companion.entries.reader import ReadEntry
+from engram_host.companion.overview.journal import TURNS_AT_ONCE, DayMark, Turn
 from engram_host.companion.page.formatting import (
     MEDIA_BYTES,
     cut_text,
@@ -22,6 +23,7 @@ from engram_host.companion.page.formatting import (
     take_fitting,
 )
 from engram_host.companion.page.page import Page, Views, redirect
+from engram_host.companion.page.views.memory_list import ListedMemory, listed
 from engram_host.companion.store.media import StoredMedia
 
 _CUT_TURN, _CUT_WHOLE, _CUT_MEMORY, _CUT_LINE = 1500, 6000, 200, 400
@@ -147,9 +149,10 @@ def _by_session(turns: Iterable[tuple[int, Turn, str]], titles: Mapping[str, str
     return [Session(name, titles.get(name, ""), tuple(group)) for name, group in grouped]
 
 
-def _fitting_memories(memories: Iterable[DayMemory]) -> list[DayMemory]:
+def _fitting_memories(entries: Iterable[ReadEntry]) -> list[ListedMemory]:
+    memories = (listed(each.id, each.state, each.line) for each in entries)
     return take_fitting(
-        memories, _MEMORIES_BYTES, lambda each: html_bytes(cut_text(each.content, _CUT_MEMORY)) + _ROW_BYTES
+        memories, _MEMORIES_BYTES, lambda each: html_bytes(cut_text(each.text, _CUT_MEMORY)) + _ROW_BYTES
     )
 
 

@@ -110,10 +110,6 @@ class BoardStatusTable(DatabaseTable):
         rows.upsert("board_days", "device, day", {"device": device, **vars(day)})
 
     @reads
-    def board_status(self, rows: Rows, device: str) -> ToldStatus | None:
-        return _statuses(rows, "WHERE device = ?", (device,)).get(device)
-
-    @reads
     def statuses_of(self, rows: Rows, names: Sequence[str]) -> dict[str, ToldStatus]:
         some, values = in_list(names)
         return _statuses(rows, f"WHERE device {some}", values) if values else {}
