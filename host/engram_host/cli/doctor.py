@@ -13,18 +13,8 @@ import typer
 
 from engram_host.cli import output
 from engram_host.cli.options import HOME, JSON, Context, takes
-from engram_host.companion.diagnosis.findings import (
-    REFUSED,
-    WATCH,
-    WELL,
-    WRONG,
-    Finding,
-    clock,
-    disk,
-    watch,
-    well,
-    wrong,
-)
+from engram_host.companion.diagnosis.computer import clock, disk
+from engram_host.companion.diagnosis.findings import REFUSED, WATCH, WELL, WRONG, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.extras import EXTRAS, install_command, missing_packages
 

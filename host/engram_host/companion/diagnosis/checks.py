@@ -11,17 +11,8 @@ from engram_host.companion.auth.exposure import http_tls
 from engram_host.companion.auth.secrets import FOLDER as SECRETS
 from engram_host.companion.auth.secrets import SecretStore
 from engram_host.companion.auth.tokens import OPERATOR_FILE
-from engram_host.companion.diagnosis.findings import (
-    CHECKS,
-    REFUSED,
-    Finding,
-    clock,
-    disk,
-    find_stat,
-    watch,
-    well,
-    wrong,
-)
+from engram_host.companion.diagnosis.computer import clock, disk, find_stat
+from engram_host.companion.diagnosis.findings import CHECKS, REFUSED, Finding, watch, well, wrong
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway.request import service_url
 from engram_host.companion.gateway.service import NAME, find_api_key
