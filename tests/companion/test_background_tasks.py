@@ -343,7 +343,7 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
         assert (await companion.health())["status"] == "well"
 
     assert run(tmp_path / "home", play, {("mqtt", "url"): mosquitto.url}) == []
-    assert "a message was not answered" in caplog.text
+    assert "an answer to a board failed" in caplog.text
 
 
 # --- the end

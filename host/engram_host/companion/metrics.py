@@ -87,6 +87,9 @@ class Metrics:
     def add_gauges(self, gauges: "Gauges") -> None:
         self._registry.register(_Gauges(gauges))
 
+    def total(self, name: str) -> int:
+        return int(self._registry.get_sample_value(f"{name}_total") or 0)
+
     def render(self) -> bytes:
         return generate_latest(self._registry)
 

@@ -24,7 +24,7 @@ from engram.link.messages import MOST_BYTES
 from engram_host.companion.auth.tls import trust_authority
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
-from engram_host.companion.supervisor import BackgroundTask, Backoff, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Backoff, Supervisor, TaskSet
 from engram_host.companion.types import DEVICE_NAME
 
 _log = logging.getLogger("engram.mqtt")
@@ -93,7 +93,7 @@ class _Arrivals(asyncio.Queue[aiomqtt.Message]):
         return super()._get()
 
 
-class MqttClient:
+class MqttClient(BackgroundPart):
     def __init__(
         self,
         url: str,
@@ -107,20 +107,19 @@ class MqttClient:
         clock: Callable[[], float] = time.monotonic,
     ):
         """`group` shares the subscriptions ("" for none); at most `most_held` answers are held."""
+        super().__init__(supervisor, "mqtt", longest_pause=_LONGEST_RESTART)
         self._where = parse_broker_url(url)
         self._login = login
         self._answers = answers
         self._topics = [f"$share/{group}/{topic}" if group else topic for topic in ((UP, CHAT_IN) if door else (UP,))]
         self._door = door
-        self._supervisor = supervisor
         self._count_overdue = count_overdue
-        self._task: BackgroundTask | None = None
         self._ready = asyncio.Event()
         self._client_now: aiomqtt.Client | None = None
         self._has_resumed = False
         self.connections = 0
         self._clock = clock
-        self._at_work: set[asyncio.Task[None]] = set()
+        self._at_work = TaskSet("an answer to a board")
         self._room = asyncio.Semaphore(MOST_AT_WORK + most_held)
         self.problem = f"{self._broker_name}: the companion has not connected to it yet."
 
@@ -133,9 +132,6 @@ class MqttClient:
         default = 8883 if self._where.scheme == "mqtts" else 1883
         return f"the MQTT broker at {self._where.hostname}:{self._where.port or default}"
 
-    def start(self) -> None:
-        self._task = self._supervisor.start("mqtt", self._run, longest_pause=_LONGEST_RESTART)
-
     async def wait(self, seconds: float) -> bool:
         """Wait for a connection; True if there is one."""
         with contextlib.suppress(TimeoutError):
@@ -145,11 +141,8 @@ class MqttClient:
 
     async def stop(self) -> None:
         """Stop receiving; cancel pending answers."""
-        if self._task:
-            await self._task.stop()
-        for task in self._at_work:
-            task.cancel()
-        await asyncio.gather(*self._at_work, return_exceptions=True)
+        await super().stop()
+        await self._at_work.stop()
 
     async def _run(self) -> None:
         backoff = Backoff(FIRST_PAUSE, LONGEST_PAUSE)
@@ -210,9 +203,7 @@ class MqttClient:
                 line = "boards send more than is answered: a greeting of %s was passed over, which it sends again."
                 _log.warning(line, device, extra={"repeat": "late"})
                 continue
-            task = asyncio.create_task(self._answer(client, device, data))
-            self._at_work.add(task)
-            task.add_done_callback(self._on_answer_done)
+            self._at_work.begin(self._answer(client, device, data))
 
     async def _publish_chat(self, device: str, data: bytes) -> None:
         while True:
@@ -236,20 +227,15 @@ class MqttClient:
             return False
         return True
 
-    def _on_answer_done(self, task: asyncio.Task[None]) -> None:
-        self._at_work.discard(task)
-        self._room.release()
-        if not task.cancelled() and task.exception():
-            _log.error("a message was not answered", exc_info=task.exception())
-
     async def _answer(self, client: aiomqtt.Client, device: str, data: bytes) -> None:
-        for answer in await self._answers(device, data):
-            try:
+        try:
+            for answer in await self._answers(device, data):
                 await client.publish(f"engram/v1/{device}/down", answer, qos=1)
-            except aiomqtt.MqttError as error:
-                # The board asks again when the broker is back.
-                _log.info("%s: an answer did not go out: %s", device, error)
-                return
+        except aiomqtt.MqttError as error:
+            # The board asks again when the broker is back.
+            _log.info("%s: an answer did not go out: %s", device, error)
+        finally:
+            self._room.release()
 
 
 def broker_login(mqtt: MqttSettings, home: Path) -> BrokerLogin:

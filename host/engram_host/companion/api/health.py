@@ -22,6 +22,7 @@ from engram_host.companion.types import AuditEntry
 
 METRICS = "text/plain; version=0.0.4; charset=utf-8"
 
+_TOTALS = {"lines_taken": "lines_taken", "refused": "refusals"}
 _DOWN = "the companion cannot serve now: its operator sees why."
 
 
@@ -67,7 +68,10 @@ def add_health_routes(app: FastAPI, companion: CompanionApp) -> None:
         if companion.access.may_use_all(caller):
             shown.problem, shown.problems = look.down or None, problems
             shown.store, shown.mqtt = companion.store.database.name, companion.mqtt_name
-            shown.meaning, shown.lines = companion.embedding.status_line(), companion.replication.lines
+            shown.meaning, shown.lines = (
+                companion.embedding.status_line(),
+                companion.metrics.total("engram_lines_taken"),
+            )
             shown.tasks, shown.bridges = companion.supervisor.statuses(), companion.bridges.statuses()
         elif look.down:
             shown.problem = _DOWN
@@ -91,7 +95,7 @@ def _add_operator_routes(app: FastAPI, companion: CompanionApp) -> None:
     async def stats() -> dict[str, float]:
         """Figures of the companion: boards, lines, memory and disk."""
         figures = await asyncio.to_thread(companion.gauges)
-        counts = {"lines_taken": companion.replication.lines, "refused": companion.replication.refused}
+        counts = {name: companion.metrics.total(f"engram_{of}") for name, of in _TOTALS.items()}
         return counts | {name.removeprefix("engram_"): value for name, value in figures.items()}
 
     @app.get("/v1/checks")

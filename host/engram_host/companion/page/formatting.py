@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 
 def html_bytes(text: str) -> int:
-    return len(escape(text).encode("utf-8", "replace"))
+    return part_bytes(escape(text))
 
 
 def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) -> list[Item]:
@@ -35,6 +35,10 @@ def take_fitting(items: Iterable[Item], most: int, size: Callable[[Item], int]) 
             break
         taken.append(item)
     return taken
+
+
+def part_bytes(part: str) -> int:
+    return len(part.encode("utf-8", "replace"))
 
 
 def cut_text(text: str, most: int) -> str:

@@ -36,7 +36,7 @@ from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.replica import NO_QUOTA, ReplicationTable
 from engram_host.companion.store.boards.status import BoardStatusTable
 from engram_host.companion.store.senses.table import SenseTable
-from engram_host.companion.supervisor import BackgroundTask, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor
 from engram_host.companion.types import (
     LOGS,
     Hello,
@@ -88,7 +88,7 @@ class _Waiting:
     answer: asyncio.Future[Outcome]
 
 
-class Replication:
+class Replication(BackgroundPart):
     """Handles messages of boards except searches; calls `taken()` after lines were stored."""
 
     def __init__(
@@ -103,6 +103,7 @@ class Replication:
         metrics: Metrics | None = None,
         quota: LineQuota = NO_QUOTA,
     ):
+        super().__init__(supervisor, "replication", longest_pause=LONGEST_PAUSE)
         self._replication = replication
         self._notes = notes
         self._senses = senses
@@ -111,29 +112,20 @@ class Replication:
         self._taken = taken
         self._metrics = metrics or Metrics()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
-        self._supervisor = supervisor
-        self._writer: BackgroundTask | None = None
         self._greeting = 0
-        self.lines = 0
-        self.refused = 0
 
     @property
     def waiting(self) -> int:
         return self._waiting.qsize()
 
-    def start(self) -> None:
-        self._writer = self._supervisor.start("replication", self._write, longest_pause=LONGEST_PAUSE)
-
     async def stop(self) -> None:
         """Stop writing; waiting callers get an error."""
-        if self._writer:
-            await self._writer.stop()
+        await super().stop()
         while not self._waiting.empty():
             _set_outcome(self._waiting.get_nowait(), Refused(_BROKEN_OFF, AGAIN_SECONDS))
 
     def refusal(self, device: str, head: Head, op: str, problem: Refused | StoreUnavailable) -> bytes:
         """Return a refusal; the location of the database appears only in the log."""
-        self.refused += 1
         repeat = "busy" if isinstance(problem, _Busy) else f"{device} {op}"
         _log.warning("%s: refused: %s", device, problem, extra={"device": device, "op": op, "repeat": repeat})
         why, again = (str(problem), problem.again) if isinstance(problem, Refused) else (problem.public, AGAIN_SECONDS)
@@ -147,7 +139,6 @@ class Replication:
             case "lines":
                 batch = read_batch(device, sender, head, body)
                 have = await self._take(batch)
-                self.lines += len(batch.lines)
                 self._metrics.lines.inc(len(batch.lines))
                 self._taken()
                 return answer_to(head, "have", log=batch.span.log, epoch=batch.span.epoch, have=have)
@@ -231,7 +222,7 @@ class Replication:
             raise outcome
         return outcome
 
-    async def _write(self) -> None:
+    async def _run(self) -> None:
         while True:
             together = [await self._waiting.get()]
             while len(together) < MOST_AT_ONCE and not self._waiting.empty():

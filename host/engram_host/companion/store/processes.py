@@ -20,7 +20,7 @@ from typing import Any
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.store.database import AdvisoryLocks, Database, Notice, parse_notice
 from engram_host.companion.store.values import ValueTable
-from engram_host.companion.supervisor import BackgroundPart, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor, TaskSet
 
 _log = logging.getLogger("engram.processes")
 
@@ -217,15 +217,13 @@ class SettingsReload:
         self._table = table
         self._reload = reload
         self._reloading = asyncio.Lock()
-        self._looks: set[asyncio.Task[None]] = set()
+        self._looks = TaskSet("a reload of the settings")
         self._is_stopping = False
 
     async def stop(self) -> None:
         """Cancel reloads; call this before anything that a reload starts is stopped."""
         self._is_stopping = True
-        for look in self._looks:
-            look.cancel()
-        await asyncio.gather(*self._looks, return_exceptions=True)
+        await self._looks.stop()
 
     async def reload_all(self) -> None:
         """Reload here, then elsewhere; a SettingError changes nothing, StoreUnavailable may be raised."""
@@ -235,9 +233,7 @@ class SettingsReload:
 
     def take_notice(self, notice: Notice) -> None:
         if notice.kind in ("settings", "") and not self._is_stopping:
-            look = asyncio.create_task(self._follow())
-            self._looks.add(look)
-            look.add_done_callback(self._looks.discard)
+            self._looks.begin(self._follow())
 
     async def _follow(self) -> None:
         async with self._reloading:

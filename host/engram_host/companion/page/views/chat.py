@@ -21,7 +21,7 @@ from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.conversations.service import MOST_CHARACTERS, Answer, Exchange
 from engram_host.companion.memories.exchanges import NOTHING, ExchangeMemory
-from engram_host.companion.page.formatting import cut_html
+from engram_host.companion.page.formatting import cut_html, part_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, is_part, redirect
 from engram_host.companion.page.views.memory_list import new_key
 from engram_host.companion.store.boards.table import BoardQuery
@@ -92,7 +92,7 @@ class _Exchanges:
         most = _MOST_WHOLE
         while True:
             part, is_cut = await self.render(request, exchange, most)
-            if len(part.encode()) <= MOST_BYTES or most <= _CUT:
+            if part_bytes(part) <= MOST_BYTES or most <= _CUT:
                 return part, is_cut
             most //= 2
 
@@ -131,14 +131,8 @@ def add_chat_views(views: Views, page: Page, companion: CompanionApp) -> None:
         board = await companion.overviews.summary(device)
         found = await conversations.exchanges(device, AT_ONCE, before, ROOM)
         shown = await chat.exchanges(device, found)
-        parts: list[str] = []
-        size = 0
-        for exchange in found:
-            part, _ = await shown.render(request, exchange)
-            size += len(part.encode())
-            if parts and size > MOST_BYTES:
-                break
-            parts.append(part)
+        rendered = [(await shown.render(request, exchange))[0] for exchange in found]
+        parts = take_fitting(rendered, MOST_BYTES, part_bytes)
         has_older = len(parts) < len(found) or len(found) == AT_ONCE
         return page.render(
             request,

@@ -17,7 +17,7 @@ from engram_host.companion.app import CompanionApp
 from engram_host.companion.errors import MemoryNotChangeable
 from engram_host.companion.memories.browse import MemoryDetail, SourceTurn
 from engram_host.companion.memories.commands import MemoryChange, MemoryEdit, is_newest_undoable
-from engram_host.companion.page.formatting import Span, cut_html, differences, take_fitting
+from engram_host.companion.page.formatting import Span, cut_html, differences, part_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, redirect
 from engram_host.companion.page.views.memory_list import Key, ShownMemory, is_leaving, listed, new_key, shown_memory
 from engram_host.time_zones import BoardZone
@@ -58,11 +58,7 @@ def add_memory_views(views: Views, page: Page, companion: CompanionApp) -> None:
         found = await browser.detail(device, entry)
         conflict = _conflict(asked_for, entry)
         line = shown_memory(found.entry.line)
-        versions = take_fitting(
-            _versions(page, request, found, board.zone),
-            HISTORY_BYTES,
-            lambda part: len(part.encode("utf-8", "replace")),
-        )
+        versions = take_fitting(_versions(page, request, found, board.zone), HISTORY_BYTES, part_bytes)
         is_behind = any(each.is_behind and each.entry == entry and each.state == "done" for each in asked_for)
         return page.render(
             request,

@@ -13,7 +13,7 @@ from engram.memory.confidence import CERTAIN, WEAK
 from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.errors import CompanionError
-from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, take_fitting
+from engram_host.companion.page.formatting import cut_text, day_seconds, html_bytes, part_bytes, take_fitting
 from engram_host.companion.page.page import Page, Views, is_part
 from engram_host.companion.search.request import MOST_HITS, MOST_QUERY, Explanation, Hit, SearchRequest, SearchResult
 from engram_host.companion.types import DEVICE_NAME
@@ -94,18 +94,13 @@ class _Hits:
         self._companion = companion
 
     async def render(self, request: Request, form: SearchForm, result: SearchResult, device: str) -> dict[str, Any]:
-        parts: list[str] = []
-        size = 0
         hits = list(enumerate(result.hits, 1))[form.after : form.after + AT_ONCE]
         zones = await self._companion.overviews.zones({hit.device for _, hit in hits})
+        rendered: list[str] = []
         for rank, hit in hits:
-            shown = await self._shown(rank, hit)
-            zone = zones.get(hit.device)
-            part = self._page.part(request, "parts/search_hit.html", shown=shown, device=device, zone=zone)
-            size += len(part.encode())
-            if parts and size > MOST_BYTES:
-                break
-            parts.append(part)
+            shown, zone = await self._shown(rank, hit), zones.get(hit.device)
+            rendered.append(self._page.part(request, "parts/search_hit.html", shown=shown, device=device, zone=zone))
+        parts = take_fitting(rendered, MOST_BYTES, part_bytes)
         last = form.after + len(parts)
         has_more = last < MOST_HITS and (last < len(result.hits) or (bool(result.left_out) and len(parts) == AT_ONCE))
         return {"result": result, "parts": parts, "certainty": _certainty(result), "next": last if has_more else 0}
