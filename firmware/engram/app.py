@@ -21,8 +21,6 @@ from engram.memory.records import fields
 
 _OFFLINE = const("No model is set up (see docs/start/model.md). Memory works without one.")
 
-_FIRST_PAUSE_MS = const(500)  # before a task that failed is started again; doubles up to the longest
-_LONGEST_PAUSE_MS = const(60000)
 _UPKEEP_MS = const(5000)  # between two looks at what idles
 _BUSY_MS = const(10)  # between two slices of the stores' work in the background
 _END_MS = const(5000)  # that each task may take to end when the app is stopped
@@ -261,7 +259,7 @@ class App:
                 stop.set()
 
     async def _supervise(self, name: str, run) -> None:
-        pauses = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
+        pauses = Backoff()
         while True:
             try:
                 await run()

@@ -75,9 +75,6 @@ def make_companion(board):
             raise ArgumentError(caller.principal, "is blocked on this board.")
         await board.inbox.handle(Message(mid, caller, content, is_command, *origin), sink)
 
-    async def redeliver():
-        await board.inbox.deliveries.redeliver("link")
-
     return Companion(
         config,
         board.clock,
@@ -91,7 +88,9 @@ def make_companion(board):
         network=board.network,
         archived=board.archived,
         make_archive=make_archive if config.get("archive.on") else None,
-        chat=None if config.get("companion.chat") == "off" else (answer, redeliver),
+        chat=None
+        if config.get("companion.chat") == "off"
+        else (answer, lambda: board.inbox.deliveries.redeliver("link")),
         find_senses=lambda: board.senses,
     )
 

@@ -148,7 +148,7 @@ class Timeout:
 class Backoff:
     """Pauses growing from `first_ms` to `longest_ms`, each randomly shortened by up to half."""
 
-    def __init__(self, first_ms: int, longest_ms: int):
+    def __init__(self, first_ms: int = 1000, longest_ms: int = 60_000):
         self._first_ms = first_ms
         self._longest_ms = longest_ms
         self._pause_ms = 0

@@ -114,7 +114,7 @@ class Deliveries:
                 self.outbox.remove(seq)  # it left the journal; or the power failed before it was there
                 continue
             delivery.room = delivery.room or address
-            if channel_of(address) == name and self._is_waiting(delivery):
+            if channel_of(address) == name and not delivery.is_in_progress and self.outbox.find(seq) is delivery:
                 sink, room = open_sink(address)
                 caller = self._caller(name, room, line)
                 delivery.room = room
@@ -123,9 +123,6 @@ class Deliveries:
                     if self.outbox.find(seq):
                         failed.append(room)
         return len(self.outbox.deliveries)
-
-    def _is_waiting(self, delivery: Delivery) -> bool:
-        return not delivery.is_in_progress and self.outbox.find(delivery.seq) is delivery
 
     async def _redeliver(self, line: dict, address: str, caller, sink) -> None:
         if "to" not in line:

@@ -10,7 +10,7 @@ the other one and its reply in the same flush.
 import gc
 
 from engram.agent.agent import Origin
-from engram.channels.deliveries import Deliveries, SavedReply, age_of, message_of
+from engram.channels.deliveries import Deliveries, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
 from engram.channels.outbox import Delivery
 from engram.compat import const, sleep_ms
@@ -172,7 +172,9 @@ class Inbox:
         is_open = self.deliveries.reopen(seq, sink)
         await sink.on_saved("t%d" % seq)
         if "op" in line:
-            return await self._refuse_again(message, sink, is_open)
+            if sink.delivery.pieces is None and (is_open or not sink.is_confirming):
+                raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+            return None
         newest, _ = self._journal.seen.newest_of(message.mid)
         if newest and newest["seq"] != seq:
             return None  # it was corrected: the correction has the answer
@@ -187,12 +189,6 @@ class Inbox:
         if not is_open:
             self.deliveries.open(seq, message.caller.room, sink)
         return await self._answer_late(message, sink, line)
-
-    async def _refuse_again(self, message: Message, sink, is_open: bool) -> None:
-        if sink.delivery.pieces is not None:
-            await sink.on_saved_reply(SavedReply("t%d" % sink.delivery.seq, "", "", False, False))
-        elif is_open or not sink.is_confirming:
-            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
 
     async def _answer_late(self, message: Message, sink, line: dict):
         sink.delivery.restart()

@@ -14,8 +14,7 @@ from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer, Rpc
 from engram.link.sense_copy import SenseCopy
 
-_FIRST_PAUSE_MS = const(1000)  # before a link that failed is tried again; doubles up to the longest
-_LONGEST_PAUSE_MS = const(60_000)
+_NETWORK_MS = const(1000)  # between two looks for a network
 _STATUS_MS = const(600_000)  # between two reports of the status
 _SILENCE = const("the companion does not answer; is `engram serve` running, and does it use the same broker?")
 _AWAY = const("the companion is not connected")
@@ -73,7 +72,7 @@ class Companion:
             self.inbound = InboundMessages(self._exchange, self._sync, chat, lambda: config.get("companion.chat"))
         self.is_connected = None  # a bool once there was a link
         self._problem = ""
-        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
+        self._backoff = Backoff()
         self._needs_number = True  # whether the next link has to have a new one
 
     # --- running
@@ -93,7 +92,7 @@ class Companion:
         if self._network and not self._network.wlan.isconnected():
             # To look a name up would block the board until it gives up.
             self._problem = "there is no network"
-            return _FIRST_PAUSE_MS
+            return _NETWORK_MS
         try:
             await self._hold()
         except Refused as error:

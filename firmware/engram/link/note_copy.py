@@ -7,15 +7,14 @@ A span says which files there are and no others, so what was cleared while there
 message says all of what it is about, so one that comes twice, or a link that breaks anywhere, does no harm.
 """
 
+from binascii import crc32
+
 from engram import files
-from engram.compat import const, sleep_ms
-from engram.errors import NetError
+from engram.compat import sleep_ms
 from engram.link.messages import GONE, LEFT, NOTE_BYTES, NOTES_AT_ONCE, shown
 from engram.link.rpc import Body
 from engram.memory import principal_files
 from engram.memory.texts.notes import MEMORY, is_note
-
-_PIECE = const(512)  # bytes of a file that are read at once
 
 
 class NoteCopy:
@@ -68,14 +67,13 @@ class NoteCopy:
         notes = self._notes
         file = next(iter(notes.uncopied))
         version = notes.version
-        entry = self._entry(file, self._retention.left())
-        if entry[1]:
-            path, size = notes.folder + "/" + file, entry[1]
-            body = Body(size, lambda: _pieces(path, size))
-            answer = await self._sync.ask("note", body, epoch=self._sync.epoch, file=file, digest=entry[2])
+        data = self._content(file)
+        if data:
+            body = Body(len(data), lambda: (data,))
+            answer = await self._sync.ask("note", body, epoch=self._sync.epoch, file=file, digest=shown(crc32(data)))
         else:
             # Between a name and itself there is no other file.
-            answer = await self._ask_span(file, file, [entry])
+            answer = await self._ask_span(file, file, [self._entry(file, self._retention.left())])
             self._retention.note_told([file])
         if notes.version == version:  # else this file may have become another one meanwhile
             notes.uncopied.discard(file)
@@ -84,31 +82,19 @@ class NoteCopy:
     async def _ask_span(self, after: str, to: str, entries: list) -> dict:
         return await self._sync.ask("notes", epoch=self._sync.epoch, after=after, to=to, files=entries)
 
-    def _entry(self, file: str, left: list) -> list:
+    def _content(self, file: str) -> bytes:
+        """Return a note's bytes, b"" without one or if it is too long to be copied."""
         path = self._notes.folder + "/" + file
-        size = files.size(path)
-        if not 0 < size <= NOTE_BYTES:
-            return [file, 0, LEFT if size < 0 and file in left else GONE]
-        try:
-            with open(path, "rb") as opened:
-                return [file, size, shown(files.crc_of(opened, size))]
-        except OSError as error:
-            raise files.failure(error, path) from None
+        return files.read(path, NOTE_BYTES) or b"" if 0 < files.size(path) <= NOTE_BYTES else b""
+
+    def _entry(self, file: str, left: list) -> list:
+        data = self._content(file)
+        if data:
+            return [file, len(data), shown(crc32(data))]
+        is_gone = file not in left or files.size(self._notes.folder + "/" + file) >= 0
+        return [file, 0, GONE if is_gone else LEFT]
 
 
 def _is_copied(file: str) -> bool:
     name, _ = principal_files.principal_of(file)
     return name == MEMORY or is_note(name)
-
-
-def _pieces(path: str, left: int):
-    try:
-        with open(path, "rb") as opened:
-            while left:
-                piece = opened.read(min(left, _PIECE))
-                if not piece:
-                    raise NetError("a note became shorter while it was sent")
-                left -= len(piece)
-                yield piece
-    except OSError:
-        raise NetError("a note has gone while it was sent") from None

@@ -19,8 +19,6 @@ AT_ONCE = const(3)
 """Messages answered or waiting; one of the board's four is left to the console."""
 
 _OPEN_POLL_MS = const(2000)  # while messages wait: others are to get their typing sign, too
-_FIRST_PAUSE_MS = const(1000)  # after an error; doubles up to the longest
-_LONGEST_PAUSE_MS = const(60_000)
 _CONFLICT_MS = const(20_000)  # another program that polls goes on for its own 50 seconds
 _STEP_MS = const(100)
 _LOOK_MS = const(20)
@@ -40,7 +38,7 @@ class Poller:
         self._open = []  # the numbers of updates whose messages are not taken
         self._next = 0  # the number after the newest update
         self._album = ""  # the newest one
-        self._backoff = Backoff(_FIRST_PAUSE_MS, _LONGEST_PAUSE_MS)
+        self._backoff = Backoff()
         self.bot = Bot(0, "")
         self.since = None
         self.newest = None
