@@ -1,5 +1,6 @@
 """Every command of docs/reference/cli.md with the base package alone: it works, or one sentence says what it needs."""
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,28 +83,19 @@ _DOCUMENTED = re.findall(
 
 
 EACH = """
-import contextlib, importlib, os, pkgutil, sys
-import engram_host.cli
+import contextlib, io, json, sys
 from engram_host.__main__ import main
-for module in pkgutil.walk_packages(engram_host.cli.__path__, "engram_host.cli."):
-    with contextlib.suppress(ImportError):
-        importlib.import_module(module.name)
-for number, (words, given) in enumerate({calls}):
-    for name, text in ("in", given), ("out", ""), ("err", ""):
-        open(f"{{number}}.{{name}}", "w").write(text)
-    child = os.fork()
-    if not child:
-        for place, name in enumerate(("in", "out", "err")):
-            os.dup2(os.open(f"{{number}}.{{name}}", os.O_RDWR), place)
-        sys.argv[1:] = words
+ran = []
+for words, given in {calls}:
+    sys.argv[1:], sys.stdin, out, err = words, io.StringIO(given), io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
             main()
         except SystemExit as end:
-            sys.stdout.flush(), sys.stderr.flush()
-            os._exit(end.code or 0)
-    open(f"{{number}}.status", "w").write(str(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])))
+            ran.append([end.code or 0, out.getvalue(), err.getvalue()])
+json.dump(ran, sys.stdout)
 """
-"""Runs each command in a process of its own, all forked from one that has loaded them."""
+"""Runs each command, all in one process: to load what they need takes most of the time of each."""
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +107,7 @@ def ran(base: Environment, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     calls = [([*name.split(), *CASES[name].words], CASES[name].given) for name in names]
     whole = base.run(home, "python", "-c", EACH.format(calls=calls))
     assert whole.status == 0, whole
-    files = [[(home / f"{at}.{kind}").read_text() for kind in ("status", "out", "err")] for at in range(len(names))]
-    return {name: Ran(int(status), out, err) for name, (status, out, err) in zip(names, files, strict=True)}
+    return {name: Ran(*found) for name, found in zip(names, json.loads(whole.out), strict=True)}
 
 
 @in_one_case("name", _DOCUMENTED)
