@@ -30,11 +30,12 @@ from engram_host.boards.errors import (
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
+from extent import with_more
 from one_case import in_one_case
 
 BOARD = profile.load_profile("ESP32_GENERIC_SPIRAM")
 SIZE = 1 << 20
-CUTS = (3, 14, 19, 21, 30)
+CUTS = with_more((3, 19), (3, 14, 19, 21, 30))
 
 
 def code_of(board: str) -> Files:

@@ -13,6 +13,7 @@ from board_stand_in import PHASES, StandIn
 from engram_host.boards import backup, deploy, file_set, raw_repl, session
 from engram_host.boards.errors import NoBoardAnswer
 from engram_host.boards.progress import Progress
+from extent import with_more
 
 pytestmark = needs_micropython
 
@@ -110,7 +111,7 @@ class Reads:
         monkeypatch.setattr(raw_repl.RawReplTransport, "read_until", read_or_stop)
 
 
-@pytest.mark.parametrize("at", [*range(1, 10), 16, 23, 31])
+@pytest.mark.parametrize("at", with_more([1, 4, 8, 23], [*range(1, 10), 16, 23, 31]))
 @pytest.mark.parametrize("command", [save, update])
 def test_a_command_that_is_stopped_between_any_two_answers_leaves_the_board_running(
     tmp_path: Path, command: Callable[[StandIn, Path], None], at: int, monkeypatch: pytest.MonkeyPatch

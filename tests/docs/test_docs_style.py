@@ -1,9 +1,10 @@
 """The pages are written in plain English, with prose of at most 100 columns."""
 
 import ast
+import functools
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 from engram_host.firmware import FIRMWARE
@@ -33,7 +34,7 @@ IN_CODE = 7
 """Code avoids this many of them as well, from the first on."""
 
 CODE = sorted([*FIRMWARE.rglob("*.py"), *(ROOT / "host").rglob("*.py")])
-LOGS_OR_RAISES = r"^_?log\.|^diag\.|(?:Error|Refused|Unavailable|Failed|Problem)$"
+LOGS_OR_RAISES = re.compile(r"^_?log\.|^diag\.|(?:Error|Refused|Unavailable|Failed|Problem)$")
 
 
 def prose(text: str) -> list[str]:
@@ -60,11 +61,22 @@ OPENINGS = re.compile(r"(?:What|Whether|How|Who|Whose|Of|Which|Where|By which|To
 """Words that begin no docstring: a call does something, a class is something."""
 
 
-def docstrings(file: Path) -> list[str]:
-    """The docstrings of a module, its classes and its functions."""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = ast.walk(ast.parse(file.read_bytes()))
-    return [ast.get_docstring(node) or "" for node in nodes if isinstance(node, kinds)]
+@functools.cache
+def sentences_of_code() -> list[tuple[Path, str, bool]]:
+    """The docstrings, the lines for the log and the errors of the code: each with its file, and whether it is a docstring."""
+    found: list[tuple[Path, str, bool]] = []
+    for file in CODE:
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+                found.append((file, ast.get_docstring(node) or "", True))
+            elif isinstance(node, ast.Call) and LOGS_OR_RAISES.search(ast.unparse(node.func)):
+                found += [(file, text, False) for text in _texts(node)]
+    return found
+
+
+def _texts(call: ast.Call) -> list[str]:
+    parts = (part.value for part in ast.walk(call) if isinstance(part, ast.Constant))
+    return [text for text in parts if isinstance(text, str)]
 
 
 def blank_runs(text: str) -> list[int]:
@@ -88,34 +100,21 @@ def test_no_page_has_a_phrase_that_is_avoided(page: str):
     assert avoided(read(page)) == []
 
 
-def sentences_of_code(file: Path) -> Iterator[str]:
-    """The docstrings of a file, its lines for the log, and its errors."""
-    yield from docstrings(file)
-    for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.Call) and re.search(LOGS_OR_RAISES, ast.unparse(node.func)):
-            yield from (
-                part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)
-            )
-
-
 def test_docstrings_begin_with_what_a_call_does():
-    found = [
-        f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
-        for file in CODE
-        for text in docstrings(file)
-        if OPENINGS.match(text)
-    ]
-    assert found == []
+    assert _matches(OPENINGS.match, only_docstrings=True) == []
 
 
 def test_no_docstring_log_line_or_error_has_a_phrase_that_is_avoided():
-    found = [
+    assert _matches(re.compile("|".join(AVOIDED[:IN_CODE])).search) == []
+
+
+def _matches(match: Callable[[str], object], *, only_docstrings: bool = False) -> list[str]:
+    """The file and the first line of each sentence of the code that matches."""
+    return [
         f"{file.relative_to(ROOT)}: {text.splitlines()[0]}"
-        for file in CODE
-        for text in sentences_of_code(file)
-        if any(re.search(phrase, text) for phrase in AVOIDED[:IN_CODE])
+        for file, text, is_docstring in sentences_of_code()
+        if (is_docstring or not only_docstrings) and match(text)
     ]
-    assert found == []
 
 
 def test_the_readme_is_read_in_about_a_minute():

@@ -19,9 +19,7 @@ APPEND = {"name": "file_append", "arguments": {"file": "MEMORY.md", "text": "The
 @pytest.mark.parametrize(
     ("config", "settings", "offset"),
     [
-        ("{}", {}, "05:45"),
         ('{"mode": "full"}', {}, "05:45"),
-        ('{"timezone": "+02:00"}', {}, "02:00"),
         ('{"timezone": "+02:00"}', {"timezone": "-03:30"}, "-03:30"),
     ],
 )
@@ -38,8 +36,7 @@ def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
     assert (home.folder / "config.json").read_text() == config
 
 
-@pytest.mark.parametrize("restart", [False, True], ids=["at-once", "restarted"])
-def test_both_memories_are_there_when_their_mode_is_back(home: Home, scripted: Scripted, api: str, restart: bool):
+def test_both_memories_are_there_when_their_mode_is_back(home: Home, scripted: Scripted, api: str):
     server = scripted(
         {"when": {"offers": "memory_store", "contains": "store", "result": False}, "calls": [STORE]},
         {"when": {"offers": "file_append", "contains": "store", "result": False}, "calls": [APPEND]},
@@ -47,11 +44,8 @@ def test_both_memories_are_there_when_their_mode_is_back(home: Home, scripted: S
     )
     asking = home.asking(server.url, api)
     lines = [FULL, "store", LIGHT, "store", "what colour is the bike?", FULL, "what colour is the bike?", LIGHT, "and?"]
-    if restart:
-        for line in lines:
-            say(asking, line)
-    else:
-        say(asking, *lines)
+    for some in (lines[:3], lines[3:6], lines[6:]):
+        say(asking, *some)
     light, full, light_again = (str(request.body) for request in server.requests[-3:])
     assert "The car is red." in light and "The bike is green" not in light
     assert "[m1 " in full and "The bike is green" in full and "The car is red." not in full

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable
 
-import pytest
-
 from driving import Home, body_of, say
 from fake_llm import Serving
 
@@ -38,26 +36,6 @@ def on(message: str, name: str, **arguments: object) -> dict[str, object]:
 THEN_TELL = {"when": {"result": True}, "reply": "Result: {result}"}
 
 
-@pytest.mark.both_apis
-def test_the_model_sets_and_reads_pins_and_the_person_sees_it(home: Home, scripted: Scripted, api: str):
-    server = scripted(
-        on("light", "pin_set", pin="lamp", value="on"),
-        on("air", "pin_set", pin="fan", value=40),
-        on("look", "pin_read"),
-        on("outside", "pin_set", pin="heater", value="on"),
-        THEN_TELL,
-    )
-    asking = home.asking(server.url, api).having(pins=PINS)
-    printed = say(asking, "/pin", "light", "air", "look", "outside", "/pin lamp").printed
-    assert "fan: 20% (pwm, simulated, pin 18)" in printed
-    assert '· lamp is on\nResult: {"result":{"lamp":"on"}}' in printed
-    assert "· fan is 40%" in printed
-    for shown in ('"door":"off"', '"fan":"40%"', '"lamp":"on"'):
-        assert shown in printed
-    assert "pin: must be one of fan, lamp." in printed
-    assert printed.rstrip().endswith("lamp: on (out, simulated, pin 5)")
-
-
 def test_an_own_tool_with_confirm_runs_after_the_yes_and_only_then(home: Home, scripted: Scripted):
     server = scripted(
         on("open the front door, yes", "unlock", door="front"),
@@ -80,7 +58,8 @@ def test_reading_for_facts_never_sees_them(home: Home, scripted: Scripted):
     server = scripted({"when": {"offers": True}, "reply": "Good."}, {"reply": "[]"})
     home.write("own.py", OWN)
     asking = home.asking(server.url).having(pins=PINS, extract__on=True, extract__pause_seconds=0)
-    say(asking, "my bike is green", "/stats")
+    printed = say(asking, "my bike is green", "/pin").printed
+    assert "fan: 20% (pwm, simulated, pin 18)" in printed
     assert any("tools" in body_of(request) for request in server.requests)
     for request in server.requests:
         offered = str(body_of(request).get("tools", ""))

@@ -56,24 +56,3 @@ def test_memories_are_stored_found_listed_changed_and_read(home: Home, scripted:
     assert got["memory"]["content"] == "The bike is blue" and "keywords" not in got["memory"]
     assert turns["turns"][0]["text"] == "store"
     assert "· remembered m1: The bike is green" in printed and "· changed m1: The bike is blue" in printed
-
-
-def test_files_are_written_read_and_edited_in_lightweight_mode(home: Home, scripted: Scripted, api: str):
-    server = scripted(
-        on("write", call("file_write", file="MEMORY.md", text="# Memory\nThe bike is green.\n")),
-        on("append", call("file_append", file="MEMORY.md", text="The car is red.")),
-        on("edit", call("file_edit", file="MEMORY.md", old="green", text="blue")),
-        on("read", call("file_read", file="MEMORY.md")),
-        on("read outside", call("file_read", file="../config.json")),
-        on("write outside", call("file_write", file="../main.py", text="x")),
-        on("another tool", GREEN),
-        THEN_TELL,
-    )
-    asking = home.asking(server.url, api).having(mode="lightweight")
-    lines = ("write", "append", "edit", "read", "read outside", "write outside", "another tool")
-    *_, read, outside, written, other = results(say(asking, *lines).printed)
-    assert read["lines"][:3] == ["# Memory", "The bike is blue.", "The car is red."]
-    assert "MEMORY.md or a day" in outside["error"]["problem"]
-    assert "can be changed only if it is one of MEMORY.md" in written["error"]["problem"]
-    assert "there is no tool memory_store" in other["error"]["problem"]
-    assert "The bike is blue." in json.dumps(server.requests[-1].body)

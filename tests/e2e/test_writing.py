@@ -13,12 +13,7 @@ SCRIPTS = pytest.mark.parametrize(
     ("fact", "question", "tag"),
     [
         pytest.param("我的自行车是绿色的", "自行车是什么颜色?", "交通工具", id="Chinese"),
-        pytest.param("私の自転車は緑色です", "自転車の色は何ですか?", "乗り物", id="Japanese"),
         pytest.param("دراجتي لونها أخضر", "ما لون دراجتي؟", "مركبات", id="Arabic"),
-        pytest.param("האופניים שלי ירוקים", "מה הצבע של האופניים שלי?", "כלי־רכב", id="Hebrew"),
-        pytest.param("Мой велосипед зелёный", "Какого цвета велосипед?", "транспорт", id="Russian"),
-        pytest.param("मेरी साइकिल हरी है", "साइकिल का रंग क्या है?", "वाहन", id="Hindi"),
-        pytest.param("Ça y est, mon vélo est déjà vert", "De quelle couleur est mon vélo ?", "véhicule", id="French"),
         pytest.param("my 🚲 bike is 💚 👩‍👩‍👧 🇨🇭", "which bike?", "🚲", id="emoji"),
     ],
 )

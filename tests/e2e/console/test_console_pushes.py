@@ -4,7 +4,7 @@ import json
 import time
 from binascii import crc32
 
-from driving import PIPE, TERMINAL, Home, talking
+from driving import TERMINAL, Home, talking
 
 SOON = 4
 """Seconds from the start of the board until a timer is due."""
@@ -34,18 +34,6 @@ def _one_after_another() -> list[dict]:
     """Timers of one kind: on a machine that is busy the first ones may come before the board is ready for the test."""
     now = int(time.time())
     return [{"due": now + SOON + number * LATER} for number in range(4)]
-
-
-def test_a_person_at_a_pipe_reads_it_as_a_notice(home: Home):
-    with talking(_having(home, {}), on=PIPE) as talk:
-        talk.heard("· reminder: drink (w1)\n")
-        assert talk.end() == 0
-    with talking(home, on=PIPE) as talk:
-        talk.say("/timers")
-        assert "there are none" in talk.heard("there are none")
-        assert talk.end() == 0
-    assert "drink" not in talk.seen.decode()
-    assert [turn["to"] for turn in home.turns() if "to" in turn] == ["console"]
 
 
 def test_what_somebody_types_meanwhile_stands_behind_the_prompt_again(home: Home):

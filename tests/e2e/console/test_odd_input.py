@@ -25,17 +25,7 @@ def test_a_nul_in_a_line_is_left_out(home: Home):
     assert [turn["text"] for turn in home.turns() if turn["role"] == "user"] == ["onetwo", "hello"]
 
 
-@pytest.mark.parametrize(
-    ("data", "kept"),
-    [
-        (b"caf\xe9 now", "caf\ufffd now"),
-        (b"cut \xf0\x9f\x98", "cut \ufffd"),
-        (b"\xff\xfe\xfd", "\ufffd\ufffd\ufffd"),
-        (b"half \xed\xa0\xbd pair", "half \ufffd\ufffd\ufffd pair"),
-        (b"over \xc0\xaf long", "over \ufffd\ufffd long"),
-    ],
-    ids=["Latin-1", "cut", "no-UTF-8", "surrogate", "overlong"],
-)
+@pytest.mark.parametrize(("data", "kept"), [(b"caf\xe9 now", "caf\ufffd now"), (b"cut \xf0\x9f\x98", "cut \ufffd")])
 def test_what_is_not_utf_8_is_marked_and_taken(home: Home, scripted: Scripted, data: bytes, kept: str):
     server = scripted({"reply": "Hm."})
     printed = say(home.asking(server.url), data, "hello").printed

@@ -56,12 +56,6 @@ def memories(board):
     return sorted(record["content"] for record in board.records.newest(OWNER, ()))
 
 
-async def test_a_thought_is_neither_shown_nor_kept():
-    for pieces in (["<think>I plan.</think>\n\nGreen."], ["<thi", "nk>I plan.</th", "ink>\n\nGr", "een."]):
-        ear, _, board, _ = await talk(text(*pieces))
-        assert ear.heard == "Green." and journal(board) == ["Green."] and ear.notices == []
-
-
 async def test_a_thought_that_a_template_opened_is_not_kept_and_the_next_one_is_not_shown():
     board, ear = Board(), Ear()
     events = text("I plan.\n", "</think>\n\n", "Green.") + ["[DONE]"]
