@@ -1,4 +1,4 @@
-"""Who asks over HTTP, what the routes let them do, bounds on what they ask, and the log of what operators did."""
+"""Callers over HTTP: what the routes let them do, bounds on what they ask, and the log of what operators did."""
 
 import asyncio
 import hmac

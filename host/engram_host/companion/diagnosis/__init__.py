@@ -1,1 +1,1 @@
-"""What may be wrong with a companion, and what to do."""
+"""Faults that a companion may have, and their remedies."""
