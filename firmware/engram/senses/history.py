@@ -48,15 +48,8 @@ class History:
 
     def _fold(self, number: int):
         """Yield True after each slice; at the end the hours are on flash in place of the minutes."""
-        found, left = {}, _SLICE
         try:
-            for block in self.minutes.blocks(number):
-                for sense, slot, aggregate in rows_in(block.rows):
-                    add_to(found, (slot // 60, sense), aggregate)
-                    left -= 1
-                    if not left:
-                        left = _SLICE
-                        yield True
+            found = yield from self._hours_of(MINUTE_LEVEL, number)
             rows = RowBuffer(2 * SIZE * (len(found) + 1))
             for hour, sense in sorted(found):
                 rows.add(sense, hour, aggregate_of(found[hour, sense]))
@@ -79,16 +72,25 @@ class History:
         return found
 
     def past_hours(self):
-        """Yield (sense, hour, mean) of all hours, oldest first, and None between slices."""
+        """Yield (sense, hour, mean) of all hours, oldest first, and True between slices."""
         for level in (HOUR_LEVEL, MINUTE_LEVEL):
             for number in sorted(self.rings[level].sizes):
-                found = {}
-                for block in self.rings[level].blocks(number):
-                    for sense, slot, aggregate in rows_in(block.rows):
-                        add_to(found, (slot * _SLOT_MINUTES[level] // 60, sense), aggregate)
-                    yield None
+                found = yield from self._hours_of(level, number)
                 for hour, sense in sorted(found):
                     yield sense, hour, aggregate_of(found[hour, sense])[3]
+
+    def _hours_of(self, level: int, number: int):
+        """Yield True after each slice of a file's rows; return their sums by (hour, sense)."""
+        found, left = {}, _SLICE
+        for block in self.rings[level].blocks(number):
+            for sense, slot, aggregate in rows_in(block.rows):
+                add_to(found, (slot * _SLOT_MINUTES[level] // 60, sense), aggregate)
+                left -= 1
+                if not left:
+                    left = _SLICE
+                    yield True
+        yield True
+        return found
 
     def has_minute(self, slot: int) -> bool:
         """True if all minutes since a slot are still there."""

@@ -75,7 +75,7 @@ class Watch:
         if not self._clock.known:
             return False
         for found in self._past or ():
-            if found is None:
+            if found is True:
                 return True
             number, hour, mean = found
             self._state_of(number).baseline.learn(self._hour_of_day(hour), mean)

@@ -301,3 +301,9 @@ async def test_a_companion_that_does_not_answer_is_told_with_advice():
     own._transport = Silent()
     await own._connect()
     assert "is `engram serve` running" in next(own.status_lines())
+
+
+async def test_what_the_companion_tells_the_owner_is_in_the_status():
+    own = Met(Board().serve(companion_url="http://127.0.0.1:9")).own
+    own._sync.message = "update the board."
+    assert list(own.status_lines())[-1] == "it said: update the board."

@@ -228,3 +228,8 @@ def test_long_names_of_rooms_and_people_fit_into_a_segments_header():
         board.journal.add(ANN, "user", "ann", "x" * 1000)
     board.restart()
     assert board.journal.current(ANN)
+
+
+def test_a_row_gives_its_caller_back():
+    for caller in (OWNER, Caller("ann", "net 5", True, ""), Caller("ann", "net 5", False, "garden")):
+        assert access.caller_of(access.fields_of(caller)) == caller

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 from types import SimpleNamespace
 from typing import Any
 
+from engram.channels.deliveries import SavedReply
 from engram.errors import EngramError, NetError
 from engram.link import conversation, inbound_messages, replication
 from engram.link.inbound_messages import InboundMessages
@@ -162,7 +163,7 @@ class TalkingBoard:
         await sink.on_saved(f"t{1 + list(self.journal).index(mid)}")
         reply = entry[1]
         if reply is not None:
-            await sink.on_saved_reply(SimpleNamespace(text=reply, is_cut=False, age=""))
+            await sink.on_saved_reply(SavedReply("t1", reply, "", is_cut=False, is_repeat=False))
         else:
             entry[2] += 1
             pieces = self.reply_to(text)

@@ -115,8 +115,8 @@ def _quoted(message: dict, replied: dict) -> str:
     said = part(part(message, "quote", dict), "text", str).strip()
     for holder in (replied, part(message, "external_reply", dict)):
         said = said or part(holder, "text", str).strip() or part(holder, "caption", str).strip()
-        kinds = [kind for kind in _KINDS if holder.get(kind)]
-        said = said or ("[%s]" % _name_of(kinds[0], holder) if kinds else "")
+        name = _attachment(holder)
+        said = said or ("[%s]" % name if name else "")
     line = printable(" ".join(said.partition("\n")[0].split()))
     return line if len(line) <= _QUOTED else cut(line, _QUOTED - 1) + "…"
 
@@ -143,16 +143,16 @@ def _replied(message: dict, topic: int) -> dict:
 
 
 def _held(message: dict, text: str) -> tuple:
-    kinds = [kind for kind in _KINDS if message.get(kind)]
-    if not kinds:
+    name = _attachment(message)
+    if not name:
         if not text:
             raise Ignored("it has nothing to read")  # such as a member who joined or left
         return "", ""
-    name = _name_of(kinds[0], message)
     return ("[%s]" % name, "") if text or name == "photo" else ("", "I cannot read this (%s): send text." % name)
 
 
-def _name_of(kind: str, message: dict) -> str:
+def _attachment(message: dict) -> str:
+    kind = next((kind for kind in _KINDS if message.get(kind)), "")
     if kind != "document":
         return kind.replace("_", " ")
     return ("file " + _shown(part(part(message, "document", dict), "file_name", str))).strip()
