@@ -9,7 +9,6 @@ several companions on one database, the one with the lease keeps the index, and 
 """
 
 import asyncio
-import contextlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
 from engram_host.companion.store.vectors import Identity, StoredVector, Vector, VectorTable, text_digest
-from engram_host.companion.supervisor import Backoff
+from engram_host.companion.supervisor import Backoff, wait_for_event
 from engram_host.companion.types import Change, Device
 
 TextOf = Callable[[Device, Change], str]
@@ -190,7 +189,7 @@ class EmbeddingIndexer:
             backoff.reset()
             self.trouble = ""
             if not has_worked:
-                await self._wait()
+                await wait_for_event(self._awake, _POLL_SECONDS)
 
     async def run_round(self) -> bool:
         """Embed a window of each board; True if there was any. Raises EmbedderError, StoreUnavailable."""
@@ -224,11 +223,6 @@ class EmbeddingIndexer:
             await asyncio.to_thread(write_index, self._values, identity, "")
             self._follow(identity, IndexState(identity))
         return has_worked
-
-    async def _wait(self) -> None:
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(_POLL_SECONDS):
-                await self._awake.wait()
 
     def stop(self) -> None:
         """Release the lease, after run() was cancelled."""

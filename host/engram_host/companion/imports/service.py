@@ -30,7 +30,7 @@ from engram_host.companion.imports.preview import preview_import
 from engram_host.companion.store.board_notes import NoteFileTable
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.processes import Lease, LeasedPart
-from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.supervisor import Supervisor, wait_for_event
 from engram_host.companion.types import ConversationState, Piece, Said
 from engram_host.sentences import SentenceTable
 from engram_host.transfer.report import (
@@ -198,11 +198,8 @@ class ImportService(LeasedPart):
     async def _run(self) -> None:
         try:
             while True:
-                self._wake.clear()
                 await self._start_tasks()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_SCAN_SECONDS):
-                        await self._wake.wait()
+                await wait_for_event(self._wake, _SCAN_SECONDS)
         finally:
             for task in self._running.values():
                 task.cancel()

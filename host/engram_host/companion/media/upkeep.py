@@ -5,7 +5,6 @@ aside. A line counts only for media of its own scope, or somebody could keep med
 """
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Callable
@@ -18,7 +17,7 @@ from engram_host.companion.media.service import MediaService, ids_in_line
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.media import MediaTable, StoredMedia
 from engram_host.companion.store.rows import fields_of
-from engram_host.companion.supervisor import BackgroundPart, Supervisor
+from engram_host.companion.supervisor import BackgroundPart, Supervisor, wait_for_event
 from engram_host.companion.types import Device
 
 _log = logging.getLogger("engram.media")
@@ -72,9 +71,7 @@ class MediaUpkeep(BackgroundPart):
                 swept = time.monotonic() if is_due else swept
             except (StoreUnavailable, MediaRefused) as problem:
                 _log.warning("photos and sounds that are to go stay for now: %s", problem, extra={"repeat": "media"})
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(EVERY_SECONDS):
-                    await self._woken.wait()
+            await wait_for_event(self._woken, EVERY_SECONDS)
             await asyncio.sleep(SETTLE_SECONDS)
 
     def look(self, *, with_files: bool = True) -> None:

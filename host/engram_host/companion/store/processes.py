@@ -20,7 +20,7 @@ from typing import Any
 from engram_host.companion.errors import SettingError, StoreUnavailable
 from engram_host.companion.store.database import AdvisoryLocks, Database, Notice, parse_notice
 from engram_host.companion.store.values import ValueTable
-from engram_host.companion.supervisor import BackgroundPart, Supervisor, TaskSet
+from engram_host.companion.supervisor import BackgroundPart, Supervisor, TaskSet, wait_for_event
 
 _log = logging.getLogger("engram.processes")
 
@@ -161,7 +161,6 @@ class LeaseKeeper(BackgroundPart):
     async def _keep(self, locks: AdvisoryLocks) -> None:
         held: set[str] = set()
         while True:
-            self._wake.clear()
             await locks.check()
             for lease in list(self._leases.values()):
                 if lease.is_wanted and not lease.is_held and (lease.name in held or await locks.take(lease.name)):
@@ -171,9 +170,7 @@ class LeaseKeeper(BackgroundPart):
                 elif not lease.is_wanted and lease.name in held:
                     await locks.give_back(lease.name)
                     held.discard(lease.name)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self._wake.wait()
+            await wait_for_event(self._wake, LOOK_SECONDS)
 
 
 # --- notices
