@@ -6,7 +6,6 @@ other entry skip describe_line().
 
 import heapq
 import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,7 +14,7 @@ from engram.memory import line_meaning
 from engram.store.types import FORGOTTEN, LIVE
 from engram_host.companion.entries.lines import EntryStates, describe_line, parse_line, state_name
 from engram_host.companion.store.boards.table import BoardTable
-from engram_host.companion.types import Device, LogName, SeqRange
+from engram_host.companion.types import BoundedDict, Device, LogName, SeqRange
 
 Found = TypeVar("Found")
 
@@ -158,21 +157,16 @@ class KeptOfBoards(Generic[Found]):
     """Least-recently-used cache with one value per board; safe for threads."""
 
     def __init__(self, most: int):
-        self._most = most
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[object, ...], Found] = OrderedDict()
+        self._kept: BoundedDict[object, tuple[tuple[object, ...], Found]] = BoundedDict(most)
 
     def get(self, key: tuple[object, ...], read: Callable[[], Found]) -> Found:
         """Return the value for a key that begins with the board's name; `read` it if the key changed."""
+        board = key[0]
         with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-                return self._kept[key]
-        found = read()
+            kept = self._kept.get(board)
+        if kept is None or kept[0] != key:
+            kept = key, read()
         with self._lock:
-            for old in [each for each in self._kept if each[0] == key[0]]:
-                del self._kept[old]
-            self._kept[key] = found
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        return found
+            self._kept[board] = kept
+        return kept[1]
