@@ -32,8 +32,8 @@ _log = logging.getLogger("engram.embedding")
 
 MOST_CHARACTERS = 16384
 
-_BATCH_TOKENS = 512
-"""Tokens per run: bounds its memory to about 10 MB, near the cache's size."""
+_BATCH_TOKENS = 256
+"""Tokens per run: bounds its memory to about 8 MB, near the cache's size."""
 
 
 _NICENESS = 10
