@@ -18,6 +18,7 @@ from engram_host.companion.search.request import SearchResult
 from engram_host.companion.search.tables import Postings
 from engram_host.companion.search.tokenizer import Tokenizer
 from engram_host.companion.types import Change
+from extent import extent
 from index_steps import JOURNAL, RECORDS, STEPS, WORDS, seq_of
 from one_case import in_one_case
 from search_store import IDENTITY, SearchStore, asked, embed_all, engine_of, ids, line_of, record, turn, vector_of
@@ -34,22 +35,13 @@ def timeless(result: SearchResult) -> SearchResult:
     return replace(result, embed_ms=0, search_ms=0)
 
 
-@settings(max_examples=80)
+@pytest.mark.shortened
+@settings(max_examples=extent(80, 30))
 @example(
     [(JOURNAL, turn(1, "tea")), "embed", "search", (JOURNAL, turn(1, "bike")), "search", (JOURNAL, turn(1, "tea"))]
 )
 @example([(RECORDS, record(1, "tea")), "search", (RECORDS, record(2, "tea", supersedes="m1"))])
 @given(st.lists(STEPS, max_size=40))
-@example(
-    [
-        (JOURNAL, turn(1, "tea")),
-        "embed",
-        "search",
-        (JOURNAL, turn(1, "bike")),
-        "search",
-        (JOURNAL, turn(1, "tea")),
-    ]
-)
 def test_small_steps_and_one_step_make_the_same_index(steps: list[Any]):
     store = SearchStore()
     store.put_all("b", [turn(1, "green tea")])

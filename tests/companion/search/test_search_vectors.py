@@ -14,6 +14,7 @@ from engram_host.companion.search import fusion
 from engram_host.companion.search.vectors import Vectors, quantize
 from engram_host.companion.search.view import ROUNDING, SHORTLIST
 from engram_host.companion.store.vectors import Vector
+from extent import extent
 from search_store import SearchStore, asked, embed_all, engine_of, ids, turn, vector_of
 
 ASKED = 50
@@ -42,7 +43,8 @@ def unit(vectors: np.ndarray) -> Vector:
     return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
 
 
-@settings(max_examples=20)
+@pytest.mark.shortened
+@settings(max_examples=extent(20, 8))
 @given(st.integers(0, 2**32 - 1), st.sampled_from([64, 256, 384, 1024]), st.integers(ASKED, 6000), st.floats(0, 3))
 def test_recall_at_50_of_random_vectors(seed: int, dimensions: int, rows: int, common: float):
     chance = np.random.default_rng(seed)

@@ -118,17 +118,17 @@ class _Ended(Exception):
     pass
 
 
-@pytest.mark.parametrize("limits", [RetentionLimits(former_days=1), RetentionLimits(former_bytes=20_000)])
+@pytest.mark.parametrize("limits", [RetentionLimits(former_days=1), RetentionLimits(former_bytes=4_000)])
 def test_an_interrupted_removal_loses_nothing_present_and_goes_on_the_next_time(
     store: CompanionStore, monkeypatch: pytest.MonkeyPatch, limits: RetentionLimits
 ):
     board, former = _interrupted(store, monkeypatch, limits)
-    assert lines_of(store, board, former) == list(range(1, 251))
-    assert len(lines_of(store, board, board.logs["journal"].epoch)) == 450
-    assert store.removal.expire(limits, board.now + 2 * DAY) == 250
-    assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 450
+    assert lines_of(store, board, former) == list(range(1, 51))
+    assert len(lines_of(store, board, board.logs["journal"].epoch)) == 90
+    assert store.removal.expire(limits, board.now + 2 * DAY) == 50
+    assert lines_of(store, board, former) == [] and len(lines_of(store, board, board.logs["journal"].epoch)) == 90
     removed = [text for _, text in store.boards.events(board.name) if "is removed (" in text]
-    assert len(removed) == 1 and "450 lines" in removed[0]
+    assert len(removed) == 1 and "90 lines" in removed[0]
 
 
 def test_a_board_that_comes_back_to_a_copy_half_removed_sends_the_rest_again(
@@ -138,7 +138,7 @@ def test_a_board_that_comes_back_to_a_copy_half_removed_sends_the_rest_again(
     board.logs["journal"].epoch = former
     board.sync()
     store.removal.expire(RetentionLimits(former_days=10), board.now + DAY)
-    assert lines_of(store, board, former) == list(range(1, 451))
+    assert lines_of(store, board, former) == list(range(1, 91))
     span = SeqRange(board.name, "journal", former, 0, 1000)
     assert dict(store.boards.lines(span)) == board.logs["journal"].lines
 
@@ -146,14 +146,14 @@ def test_a_board_that_comes_back_to_a_copy_half_removed_sends_the_rest_again(
 def _interrupted(
     store: CompanionStore, monkeypatch: pytest.MonkeyPatch, limits: RetentionLimits
 ) -> tuple[PlainBoard, int]:
-    """A board with 450 lines in a new epoch, and a former copy of which two pieces were removed; the former epoch."""
+    """A board with 90 lines in a new epoch, and a former copy of which two pieces were removed; the former epoch."""
     board = PlainBoard(store)
-    board.logs["journal"].append(450)
+    board.logs["journal"].append(90)
     board.sync()
     former = board.logs["journal"].epoch
     board.logs["journal"].epoch += 1_000_000
     board.sync()
-    monkeypatch.setattr(removal, "_AT_ONCE", 100)
+    monkeypatch.setattr(removal, "_AT_ONCE", 20)
     drop = store.removal._drop_former
     done: list[int] = []
 
