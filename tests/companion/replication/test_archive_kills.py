@@ -129,6 +129,7 @@ def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):
             assert gone in board.answered("/memory show " + ref)
             assert "with the companion" in board.answered("/stats")
             companion.kill()
+            board.say("hello")  # which it cannot send
             wait_until("the board notices", lambda: "cannot be reached now" in board.answered("/stats"))
             assert "not connected" in board.answered("/memory show " + ref)
             assert "forgets it for good" in board.answered("/forget " + ref)
