@@ -68,7 +68,7 @@ def test_what_says_sentences_does_not_know_the_page():
     """The page translates: what lies below it must not import it."""
     for path in COMPANION.rglob("*.py"):
         layer = path.relative_to(COMPANION).parts[0]
-        if layer in ("page", "api", "app.py", "serving"):
+        if layer in ("page", "api", "app.py", "serving.py"):
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []

@@ -95,7 +95,8 @@ def found_notes(
     store: CompanionStore, query: str, caller, boards: tuple[str, ...] = ("kitchen",)
 ) -> list[tuple[str, str]]:
     """(citation, text) of the lines of notes that a search by words finds."""
-    request = asked(query, caller=caller, devices=list(boards), log="notes", meaning=False).request
+    who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+    request = asked(query, devices=list(boards), log="notes", meaning=False, **who).request
     result = asyncio.run(search_of(store, SearchSettings(), embedding_of(store)).search(request))
     return sorted((hit.citation, hit.text) for hit in result.hits)
 
