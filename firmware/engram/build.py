@@ -31,7 +31,6 @@ from engram.memory.recall import Recall
 from engram.timers.timers import Timers
 from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
-from engram.text import lenient_json  # noqa: F401
 from engram.tools.toolbox import Toolbox
 from engram.agent import file_tools, tool_loop  # noqa: F401
 from engram.agent.agent import TurnQueue

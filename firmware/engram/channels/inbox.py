@@ -12,7 +12,6 @@ import gc
 from engram.agent.agent import Origin
 from engram.channels.deliveries import Deliveries, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
-from engram.channels.outbox import Delivery
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory.access import is_shown

@@ -19,7 +19,7 @@ from engram.llm.types import Request, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
 from engram.memory.records import dedup
-from engram.text import lenient_json
+from engram.text.strict_json import loads_lenient
 
 _MOST = const(60)  # operations in one answer
 CONTENT_CHARS = 400
@@ -46,7 +46,7 @@ Operation = namedtuple("Operation", "kind id turn values")
 def read(answered: str) -> list:
     """Return the elements of an answer; ArgumentError."""
     try:
-        elements = lenient_json.loads(answered, list)
+        elements = loads_lenient(answered, list)
     except ValueError:
         raise ArgumentError("answer", "is not one JSON list.") from None
     if len(elements) > _MOST:

@@ -12,8 +12,7 @@ The events of a stream; each names its type in its data as well:
 """
 
 from engram.compat import const
-from engram.llm.kept import plain
-from engram.llm.reply import ReplyBuilder
+from engram.llm.reply import ReplyBuilder, plain
 from engram.llm.types import groups, kept_fields, object_in, sent_id, written
 from engram.text import part
 

@@ -10,7 +10,7 @@ All marks between them are passed over; one word more, and the text is no call.
 
 from engram.compat import const
 from engram.llm.types import plain_name
-from engram.text import dumps, encode, lenient_json, strict_json
+from engram.text import dumps, encode, strict_json
 
 _NAMES = const(("name", "function", "tool", "tool_name"))
 _ARGUMENTS = const(("arguments", "parameters", "args", "input"))
@@ -120,7 +120,9 @@ class _Reader:
             arguments = _first(value, _ARGUMENTS)
             if isinstance(arguments, dict) and arguments.get("type") == "object":
                 raise ValueError  # the definition of a tool
-            self._take_value(lenient_json.loads(arguments, dict) if isinstance(arguments, str) else arguments or {})
+            self._take_value(
+                strict_json.loads_lenient(arguments, dict) if isinstance(arguments, str) else arguments or {}
+            )
 
     def _begin_call(self, name) -> None:
         """Begin a call of a tool; ValueError if it is unknown."""

@@ -1,8 +1,7 @@
 """The aggregates of all senses on flash: a ring of minutes, and a ring of hours of older minutes."""
 
 from engram.compat import const
-from engram.senses.rings import Ring
-from engram.senses.rows import SIZE, RowBuffer, rows_in
+from engram.senses.rings import SIZE, Ring, RowBuffer, rows_in
 from engram.senses.values import add_to, aggregate_of
 
 MINUTE_LEVEL, HOUR_LEVEL = 0, 1

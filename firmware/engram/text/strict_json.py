@@ -13,7 +13,7 @@ import json
 
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.text.utf8 import is_valid, put, valid
+from engram.text.utf8 import encode, is_valid, put, valid
 
 # Maximum nesting of lists and objects, written and read. It bounds the recursion on the chip's
 # stack, and what a peer's text can make the reader hold.
@@ -286,3 +286,48 @@ def part(holder, name: str, kind):
     value = holder.get(name) if isinstance(holder, dict) else None
     is_truth = kind is int and isinstance(value, bool)
     return value if isinstance(value, kind) and not is_truth else kind()
+
+
+# --- JSON as models write it
+
+_OPENING = {dict: b"{", list: b"["}
+_STRINGS = 2
+"""Maximum nesting of a value in strings."""
+
+
+def loads_lenient(written: str, kind):
+    """Return the only dict or list in a text (`null` is empty); ValueError."""
+    value = written
+    for _ in range(_STRINGS + 1):
+        if not isinstance(value, str):
+            break
+        value = _value(encode(value), kind)
+    if value is None:
+        value = kind()
+    if not isinstance(value, kind):
+        raise ValueError("JSON: this is another kind of value")
+    return value
+
+
+def _value(data: bytes, kind):
+    try:
+        return loads(data)
+    except ValueError:
+        return _only(data, _OPENING[kind])
+
+
+def _only(data: bytes, opening: bytes):
+    at = data.find(opening)
+    before = data[: max(at, 0)].strip()
+    if at < 0 or (before and b"```" not in before):
+        raise ValueError("JSON: there is no value")
+    value, at = read_lenient(data, at)
+    while True:
+        at = data.find(opening, at)
+        if at < 0:
+            return value
+        other, at = read_lenient(data, at)
+        # Some services send {} before the arguments, or all of them twice.
+        if value and other and value != other:
+            raise ValueError("JSON: there are two values")
+        value = value or other

@@ -14,7 +14,7 @@ from engram.compat import const
 from engram.errors import EngramError
 from engram.interrupt import start_task
 from engram.memory.access import caller_of
-from engram.timers import schedule
+from engram.timers import timer_store
 
 _LATE_S = const(120)  # after which a text says when it was due
 _LATE_CALL_S = const(600)  # after which a tool is not called any more: a pump that starts hours later does harm
@@ -89,7 +89,7 @@ class TimerRunner:
         may_push = self._deliveries.may_push(caller)
         if may_push is None:
             return False
-        due = row.get("calling") or schedule.newest(row, self._timers.clock, now)
+        due = row.get("calling") or timer_store.newest(row, self._timers.clock, now)
         if not may_push:
             where = row["id"], row["room"]
             diag.warning("timers", "%s is over for now: who set it in %s is not let in any more" % where)
@@ -125,11 +125,11 @@ class TimerRunner:
         self._advance(row, due, now)
 
     def _age(self, due: int, now: int) -> tuple:
-        return schedule.moment_name(self._timers.clock, due), duration(now - due)
+        return timer_store.moment_name(self._timers.clock, due), duration(now - due)
 
     def _advance(self, row: dict, due: int, now: int) -> None:
         new = dict(row)
-        following = schedule.next_after(row, self._timers.clock, max(due, now))
+        following = timer_store.next_after(row, self._timers.clock, max(due, now))
         new.update({"due": following, "last": due, "calling": None})
         self._timers.table.change({row["id"]: new if following else None})
 
@@ -138,7 +138,7 @@ class TimerRunner:
     async def _run(self, row: dict, caller, due: int, now: int) -> None:
         try:
             marked = dict(row)
-            marked.update({"due": schedule.next_after(row, self._timers.clock, now), "calling": due})
+            marked.update({"due": timer_store.next_after(row, self._timers.clock, now), "calling": due})
             self._timers.table.change({row["id"]: marked})
             problem = await (self._ask if row["kind"] == "ask" else self._call)(row, caller, due, now)
             if self._timers.table.get(row["id"]) is None:

@@ -10,7 +10,7 @@ import asyncio
 from engram import diag, text
 from engram.compat import const, sleep_ms, wait_for_ms
 from engram.errors import EngramError, NotFound, StoreError
-from engram.timers import schedule, timer_store
+from engram.timers import timer_store
 from engram.timers.timer_store import TimerSpec, belongs_to
 
 TYPE_CHECKING = const(0)  # so that the import below is not even compiled for the chip
@@ -168,8 +168,8 @@ class Timers:
         for row in self.table.rows:
             if "words" in row and row["due"] <= now:
                 changed[row["id"]] = None
-            elif schedule.is_misplaced(row, self.clock, now):
-                changed[row["id"]] = dict(row, due=schedule.next_after(row, self.clock, now))
+            elif timer_store.is_misplaced(row, self.clock, now):
+                changed[row["id"]] = dict(row, due=timer_store.next_after(row, self.clock, now))
         if changed:
             self.table.change(changed)
 

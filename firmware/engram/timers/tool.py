@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.times import read_time, split_time
-from engram.timers import schedule
+from engram.timers import timer_store
 from engram.timers.timer_store import TimerSpec
 from engram.tools.toolbox import Tool
 
@@ -64,7 +64,7 @@ class TimerTool(Tool):
 
 
 def _shown(row: dict, clock) -> dict:
-    when = schedule.describe(row, clock)
+    when = timer_store.describe(row, clock)
     return {"id": row["id"], "kind": row["kind"], "text": row["what"], "when": when}
 
 
@@ -95,4 +95,4 @@ def add(timers, caller, typed: str) -> str:
 
 
 def describe(row: dict, clock) -> str:
-    return "%s: %s %s%s" % (row["id"], schedule.describe(row, clock), _DOES[row["kind"]], row["what"])
+    return "%s: %s %s%s" % (row["id"], timer_store.describe(row, clock), _DOES[row["kind"]], row["what"])

@@ -5,10 +5,127 @@ model can use.
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
+from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, EngramError
-from engram.tools.arguments import read_arguments
-from engram.tools.confirmation import Confirmations
+from engram.schema_check import check_fields, fits
+from engram.text.strict_json import loads_lenient
+
+_CALLERS = const(8)  # callers with a pending call
+_WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
+
+_ENDS = const(",.!;:，。！；：、\n")
+_YES = const(
+    "|yes|yes please|yes thanks|yes thank you|yeah|yep|sure|sure go ahead|ok|okay|ok thanks|ok thank you|okay do it|do it|"
+    "do it now|go ahead|yes go ahead|yes do it|please do|of course|confirm|confirmed|agreed|"
+    "好|好的|好吧|好的 谢谢|可以|是|是的|行|嗯|对|對|确认|確認|同意|没问题|沒問題|当然|當然|"
+    "ja|ja bitte|klar|gerne|sí|si|sí por favor|claro|vale|oui|d'accord|はい|お願いします|네|예|sim|"
+    "да|Да|конечно|Конечно|хорошо|Хорошо|نعم|"
+)
+"""Plain agreements; anything else may revoke a yes."""
+
+
+def is_yes(said: str) -> bool:
+    for end in _ENDS:
+        said = said.replace(end, " ")
+    said = " ".join(said.split()).lower()
+    return bool(said) and "|" not in said and "|" + said + "|" in _YES
+
+
+class Confirmations:
+    """Pending calls, one per caller, timed by ticks, as the clock may jump."""
+
+    def __init__(self, ticks=ticks_ms):
+        self._ticks_ms = ticks
+        self._waiting = {}
+        """By caller (name, JSON arguments, ticks)."""
+
+    def tick(self) -> None:
+        now = self._ticks_ms()
+        for caller, waiting in list(self._waiting.items()):
+            if ticks_diff(now, waiting[2]) >= _WAIT_MS:
+                self._waiting.pop(caller)
+
+    def begin_turn(self, turn) -> None:
+        """Allow the pending call after a yes; end its wait after anything else."""
+        self.tick()
+        waiting = self._waiting.pop(turn.caller, None)
+        turn.confirmed = waiting if is_yes(turn.said) else None
+
+    def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
+        """True, once, if the person confirmed exactly this call."""
+        confirmed, turn.confirmed = turn.confirmed, None
+        return confirmed is not None and _is_same(confirmed, name, arguments)
+
+    def ask(self, turn, name: str, arguments: dict) -> None:
+        """Let a call wait for a yes; EngramError if another waits."""
+        self.tick()
+        waiting = self._waiting.get(turn.caller)
+        if waiting:
+            if not _is_same(waiting, name, arguments):
+                raise EngramError("one question at a time: %s already waits for the person's yes." % waiting[0])
+            return
+        if len(self._waiting) >= _CALLERS:
+            self._waiting.popitem()
+        # As text, since a caller may change the dict.
+        self._waiting[turn.caller] = name, text.dumps(arguments), self._ticks_ms()
+
+
+def _is_same(waiting: tuple, name: str, arguments: dict) -> bool:
+    return waiting[0] == name and text.loads(waiting[1]) == arguments
+
+
+_LEFT_OUT = (None, "", "null", "None")
+
+
+def read_arguments(call_arguments: str, schema: str) -> dict:
+    try:
+        values = text.loads(call_arguments) if call_arguments.strip() else {}
+    except ValueError:
+        raise ArgumentError("arguments", "must be one JSON object; this is not valid JSON.") from None
+    if not isinstance(values, dict):
+        raise ArgumentError("arguments", "must be one JSON object.")
+    rules: dict = text.loads(schema)  # type: ignore
+    known = rules["properties"]
+    for name, value in list(values.items()):
+        rule = known.get(name)
+        if rule and fits(value, rule):
+            continue
+        if value in _LEFT_OUT:
+            if rule and value and fits(None, rule):
+                values[name] = None
+            elif name not in rules["required"]:
+                values.pop(name)
+        elif rule:
+            values[name] = _mended(value, rule)
+    check_fields(values, known, rules["required"])
+    return values
+
+
+def _mended(value, rule: dict):
+    """Return a value converted by its rule; unchanged if it cannot be."""
+    for option in rule.get("anyOf", (rule,)):
+        for meant in _meanings(value):
+            if option["type"] == "array" and isinstance(meant, list):
+                meant = [_mended(each, option["items"]) for each in meant]
+            if fits(meant, option):
+                return meant
+    return value
+
+
+def _meanings(value) -> tuple:
+    if isinstance(value, float):
+        return (int(value),) if value % 1 == 0 else ()
+    if not isinstance(value, str):
+        return (value,)
+    written = value.strip()
+    try:
+        if written[:1] == "[":
+            return (loads_lenient(written, list),)
+        meant = text.loads(written.lower())
+        return (meant,) + (_meanings(meant) if isinstance(meant, float) else ())
+    except ValueError:
+        return () if written[:1] == "[" else ([part.strip() for part in written.split(",")],)
+
 
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over

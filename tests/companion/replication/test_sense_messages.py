@@ -8,8 +8,7 @@ from zlib import crc32
 
 import pytest
 
-from engram.senses.rings import block_at
-from engram.senses.rows import RowBuffer
+from engram.senses.rings import RowBuffer, block_at
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.state_messages import read_block, read_list
 from engram_host.companion.store import CompanionStore

@@ -8,7 +8,7 @@ from engram.agent.agent import Turn
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.tools.arguments import read_arguments
+from engram.tools.toolbox import read_arguments
 from support import raises
 
 

@@ -6,8 +6,8 @@ Nothing is lost, and nothing that may have arrived twice is sent a third time.
 from board import Board, Script
 from channel import message
 from engram import diag, files
+from engram.channels.deliveries import MAYBE_DELIVERED, QUEUED, Delivery, Outbox
 from engram.channels.message import ChannelSink
-from engram.channels.outbox import MAYBE_DELIVERED, QUEUED, Delivery, Outbox
 from engram.memory.access import Caller
 from support import folder
 

@@ -3,7 +3,7 @@
 from board import Board, Script, say
 from channel import Chat, Network, message, push
 from engram import files
-from engram.channels.outbox import Outbox
+from engram.channels.deliveries import Outbox
 from engram.errors import StoreError
 from engram.memory.access import Caller
 from support import let_others_run, raises

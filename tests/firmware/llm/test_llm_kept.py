@@ -4,8 +4,8 @@ import json
 import random
 
 from engram.llm.anthropic import Anthropic
-from engram.llm.kept import Kept, plain
 from engram.llm.openai import OpenAI
+from engram.llm.reply import Kept, plain
 from engram.llm.types import Request, assistant, result, user
 
 _SIGNED = {"google": {"thought_signature": "c2ln" * 100}}

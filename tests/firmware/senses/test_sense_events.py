@@ -4,7 +4,7 @@ import asyncio
 
 from board import ANN, Board, Script
 from channel import Network
-from engram.channels.outbox import Outbox
+from engram.channels.deliveries import Outbox
 from engram.memory.access import OWNER, Caller
 from engram.memory.journal.journal import Journal
 from engram.memory.records.records import Records

@@ -6,8 +6,7 @@ import random
 from engram import files
 from engram.errors import StoreFull
 from engram.senses import rings
-from engram.senses.rings import Ring
-from engram.senses.rows import SIZE, RowBuffer, rows_in
+from engram.senses.rings import SIZE, Ring, RowBuffer, rows_in
 from support import folder, raises, rounds
 
 FILE = 4096

@@ -2,7 +2,7 @@
 
 import random
 
-from engram.senses.rows import SIZE, RowBuffer, rows_in
+from engram.senses.rings import SIZE, RowBuffer, rows_in
 from support import rounds
 
 START = 29833334

@@ -4,10 +4,8 @@ import asyncio
 from collections import namedtuple
 
 from engram import diag
-from engram.channels.deliveries import SavedReply
-from engram.channels.outbox import FAILED, MAYBE_DELIVERED, QUEUED, Delivery
-from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.destination import Destination, destination_of, message_id, room_of
+from engram.channels.deliveries import FAILED, MAYBE_DELIVERED, QUEUED, Delivery, SavedReply
+from engram.channels.telegram.bot_api import BotError, Destination, destination_of, message_id, room_of
 from engram.channels.telegram.reply import AGAIN, Reply
 from engram.channels.telegram.sender import Sender
 from support import wait_until

@@ -1,6 +1,6 @@
 """What of an update is a message for the board, and what is ignored and why."""
 
-from engram.channels.telegram.destination import Destination
+from engram.channels.telegram.bot_api import Destination
 from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from samples import Numbers
 from support import raises

@@ -3,7 +3,7 @@
 import json
 import random
 
-from engram.text import lenient_json
+from engram.text.strict_json import loads_lenient
 from support import raises, rounds
 
 STORED = {"content": 'It\'s "green"', "tags": ["bike", "a"], "pinned": True, "expires": None, "importance": 0.8}
@@ -30,7 +30,7 @@ REFUSED = (
 
 
 def read(written, kind: type = dict):
-    return lenient_json.loads(written, kind)
+    return loads_lenient(written, kind)
 
 
 def test_json_in_a_string_is_read():

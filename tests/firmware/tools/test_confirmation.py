@@ -3,7 +3,7 @@
 from engram.agent.agent import Turn
 from engram.errors import EngramError
 from engram.memory.access import OWNER, Caller
-from engram.tools.confirmation import Confirmations, is_yes
+from engram.tools.toolbox import Confirmations, is_yes
 from support import raises
 
 ANN = Caller("ann", "chat#1", False, "")

@@ -11,7 +11,7 @@ from engram.compat import const, sleep_ms
 from engram.errors import NetError
 from engram.link import messages
 from engram.senses import rings
-from engram.senses.rows import rows_in
+from engram.senses.rings import rows_in
 
 TYPE_CHECKING = const(0)  # MicroPython has no collections.abc
 if TYPE_CHECKING:

@@ -1,10 +1,9 @@
 """The Telegram channel: admits and answers messages, over one link for the long poll and one for answers."""
 
 from engram import diag
+from engram.channels.deliveries import FAILED
 from engram.channels.message import Message
-from engram.channels.outbox import FAILED
-from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.destination import NAME, destination_of, room_of
+from engram.channels.telegram.bot_api import NAME, BotError, destination_of, room_of
 from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import Reply
 from engram.channels.telegram.sender import Sender

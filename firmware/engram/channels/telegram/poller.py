@@ -5,8 +5,7 @@ repeated ones are skipped. After a power cut the journal knows the answered ones
 """
 
 from engram import diag
-from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.destination import NAME
+from engram.channels.telegram.bot_api import NAME, BotError
 from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from engram.clock import Backoff, Moment, Timeout
 from engram.compat import const, sleep_ms

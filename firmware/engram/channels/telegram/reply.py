@@ -3,10 +3,9 @@ Delivery has the progress.
 """
 
 from engram import diag
+from engram.channels.deliveries import SENT_AGAIN, Delivery
 from engram.channels.message import ChannelSink
-from engram.channels.outbox import SENT_AGAIN, Delivery
-from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.destination import NAME
+from engram.channels.telegram.bot_api import NAME, BotError
 from engram.channels.telegram.sender import is_final, is_refused
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms

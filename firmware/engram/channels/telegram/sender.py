@@ -1,8 +1,7 @@
 """Sends a bot's messages within Telegram's limits; a paused chat does not delay others."""
 
 from engram import diag
-from engram.channels.telegram.bot_api import BotError
-from engram.channels.telegram.destination import NAME, Destination
+from engram.channels.telegram.bot_api import NAME, BotError, Destination
 from engram.channels.telegram.markup import to_html
 from engram.clock import Timeout
 from engram.compat import const, sleep_ms

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from engram.channels.telegram.destination import Destination, message_id
+from engram.channels.telegram.bot_api import Destination, message_id
 from engram.compat import const
 from engram.text import cut, part, printable
 

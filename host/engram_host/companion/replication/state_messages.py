@@ -9,7 +9,7 @@ from zlib import crc32
 from engram import text
 from engram.link import messages
 from engram.senses import rings
-from engram.senses.rows import rows_in
+from engram.senses.rings import rows_in
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import DAMAGED_SECONDS, UPDATE_SECONDS, Head
 from engram_host.companion.store.boards.status import TELEGRAM_STATES, BoardStatus

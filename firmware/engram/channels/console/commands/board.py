@@ -6,7 +6,7 @@ from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import OWNER
 from engram.memory.recall import snippet
-from engram.timers import schedule, tool
+from engram.timers import timer_store, tool
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -93,7 +93,7 @@ def _timer_lines(timers, caller):
     if not found:
         yield "there are none; try: /timers add tomorrow 8:00 water the plants"
     for row in found:
-        yield "%-4s %s" % (row["id"], schedule.describe(row, timers.clock))
+        yield "%-4s %s" % (row["id"], timer_store.describe(row, timers.clock))
         yield "     %s: %s" % (row["kind"], row["what"])
         if "last" in row:
             yield "     last " + timers.clock.minute(row["last"])
