@@ -27,10 +27,6 @@ class RemoteRecall(namedtuple("RemoteRecall", "search archive archived notes")):
             return path == MEMORY
         return caller.group or not self.search or path in self.notes.for_caller(caller).names()
 
-    async def find(self, ranked, limit: int):
-        """Return the companion's results beside the board's ranking of memories and turns."""
-        return await self.search.found(ranked, limit, folders=True) if self.search else None
-
     def add_notes(self, answer: dict, more, is_list: bool) -> None:
         """Add the companion's note to an answer, and a remark on the archive if it did not reply."""
         if more and more.note:

@@ -86,7 +86,8 @@ class MemoryTools(_Parts):
     async def _memory_search(self, arguments: dict, turn) -> tuple:
         limit, query = arguments.get("limit", _PAGE), self._query(arguments, turn)
         ranked = self.recall.rank(query)
-        more = await self.remote.find(ranked, limit) if self.remote else None
+        remote = self.remote.search if self.remote else None
+        more = await remote.found(ranked, limit, folders=True) if remote else None
         ranked = self.recall.with_remote(ranked, more)
         found = self.recall.find(ranked, limit)
         answer: dict = {"found": [self._shown_item(item) for item in found]}

@@ -59,10 +59,6 @@ def notebook_reader(notebook: str) -> Caller:
     return Caller(notebook, "", False, "")
 
 
-def notebook_scope(notebook: str) -> str:
-    return notebook if notebook[:3] == WORKSPACE else "user:" + notebook
-
-
 def labels(caller: Caller) -> tuple:
     """Return the labels of the scopes that a caller may see."""
     if caller.group:

@@ -88,12 +88,8 @@ def said_on(days, query, records, journal, clock) -> list:
             day = clock.day_number(at)
             if day < days.first or looked == _MOST_LOOKED:
                 break
-            if day <= days.last and not (ref[0] == "t" and _is_passed_over(int(ref[1:]), said, query.skip)):
+            # Not the turns that the prompt shows anyway, nor greetings.
+            if day <= days.last and (ref[0] == "m" or (int(ref[1:]) not in query.skip and content_terms(said))):
                 found.append((at, ref, who))
     found.sort(key=lambda entry: (entry[1][0] == "t", -entry[0], -int(entry[1][1:])))  # memories first
     return found
-
-
-def _is_passed_over(seq: int, said: str, skip) -> bool:
-    """True for a turn that the prompt shows anyway, and for a greeting."""
-    return seq in skip or not content_terms(said)

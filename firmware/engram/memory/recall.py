@@ -162,12 +162,9 @@ class Recall:
         """Return the board's ranking merged with a companion's, None if not asked."""
         if not more:
             return ranked
-        items = self.merge(ranked.items, more, ranked.query)
+        is_merged = more.ranked and self._remote
+        items = self._remote.merge(ranked.items, more, ranked.query) if is_merged else ranked.items
         return Ranked(ranked.query, items, ranked.notes, more.note)
-
-    def merge(self, items: list, more, query) -> list:
-        """Return the board's items merged with a companion's, if any."""
-        return self._remote.merge(items, more, query) if more and more.ranked and self._remote else items
 
     def add_use(self, item: Item, caller) -> None:
         if item.id[0] == "m" and "#" not in item.id:

@@ -110,7 +110,7 @@ class _Chosen:
         is_weak = self._marks_weak and item.confidence < WEAK
         line = self._recall.line(shown, self._citations, "weak" if is_weak else "")
         cost = text.tokens(line) + 1
-        kind = _kind(item)
+        kind = "#" if "#" in item.id else item.id[0]
         if cost > self._room or (within_kind and cost > self._rooms[kind]):
             return False
         self._room -= cost
@@ -128,10 +128,6 @@ class _Chosen:
             of_kind = [entry[-1] for entry in self.lines if entry[0] == sign]
             found += [heading] + of_kind if of_kind else []
         return found
-
-
-def _kind(item) -> str:
-    return "#" if "#" in item.id else item.id[0]
 
 
 def _say_the_same(one: str, other: str) -> bool:

@@ -185,12 +185,9 @@ class NoteRetention:
                     return
                 yield
                 is_there = day != today and files.size(self._folder + "/" + file) >= 0
-                if is_there and (may_be_unread or self._is_read(file, read)):
+                if is_there and (may_be_unread or first_of(self._unread(file, read.get(file))) is None):
                     self._remove(file, diag.warning if may_be_unread else diag.info)
                     total -= size
-
-    def _is_read(self, file: str, read: dict) -> bool:
-        return first_of(self._unread(file, read.get(file))) is None
 
     def _remove(self, file: str, report) -> None:
         if self._notes.uncopied is not None:

@@ -272,9 +272,7 @@ class _BoardNotes:
             at = self._zone.start_of(number)
             year, month, of_month = civil(number)
             day = f"{of_month} {MONTHS[month - 1]} {year}"
-        return NewFile(
-            file, stamp, stamp, at, access.notebook_scope(note.principal), tuple(_passages(_lines(content), day))
-        )
+        return NewFile(file, stamp, stamp, at, _scope_of(note.principal), tuple(_passages(_lines(content), day)))
 
 
 _PRESENT = "device = ? AND replaced = 0"
@@ -297,3 +295,7 @@ def _passages(lines: Iterable[str], day: str) -> Iterator[StoredPassage]:
             count += 1
             heading = " > ".join(title for _, title in headings)
             yield StoredPassage(said, text.cut(heading, _LONGEST_HEADING), number, number)
+
+
+def _scope_of(notebook: str) -> str:
+    return notebook if notebook.startswith(access.WORKSPACE) else "user:" + notebook
