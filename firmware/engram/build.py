@@ -32,12 +32,12 @@ from engram.timers.timers import Timers
 from engram.timers.runner import TimerRunner
 from engram.timers.tool import TimerTool
 from engram.tools.toolbox import Toolbox
-from engram.agent import file_tools, tool_loop  # noqa: F401
+from engram.agent import file_tools  # noqa: F401
 from engram.agent.agent import TurnQueue
 from engram.agent.answer import Agent
 from engram.agent.offline import Offline
 from engram.agent.prompt import PromptBuilder
-from engram.agent.tools import MemoryTools
+from engram.agent.tools import MemoryTools, RemoteRecall
 from engram.channels import deliveries  # noqa: F401
 from engram.channels.inbox import Inbox
 from engram.channels.message import BufferedSink
@@ -241,8 +241,6 @@ class Board:
         """Return the tools' access to a companion, None where there neither is one nor was."""
         if not (self.archived or self.companion):
             return None
-        from engram.agent.remote_recall import RemoteRecall  # absent from boards without a companion
-
         return RemoteRecall(self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:

@@ -10,7 +10,7 @@ import support
 from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.perceive import perceive
-from engram.senses import tools
+from engram.senses import view
 from pages import fences, plain, read, rows, section
 from perceiving import house
 from turns import say
@@ -66,10 +66,10 @@ def test_the_captions_of_the_page_are_kept():
 
 def test_the_reference_of_the_tool_has_its_arguments():
     table = rows(section(read("docs/reference/tools.md"), "## Senses"))
-    assert plain(table[0][0]) == tools.RECALL[0]
-    rules = json.loads(tools.RECALL[2])["properties"]
+    assert plain(table[0][0]) == view.RECALL[0]
+    rules = json.loads(view.RECALL[2])["properties"]
     assert all(f"`{name}`" in table[0][1] for name in rules)
-    result = json.dumps(tools.recall(house().sense_view, OWNER, name="outside"))
+    result = json.dumps(view.run_recall(house().sense_view, OWNER, name="outside"))
     shown = " ".join(plain(row[0]) for row in table[1:])
     assert all(name in shown for name in json.loads(result) if name not in ("name", "unit", "columns", "hours_each"))
 

@@ -10,9 +10,8 @@ model keeps what should last with its tools.
 """
 
 from engram import diag, text
-from engram.agent import tool_loop
 from engram.agent.agent import Sink, Turn
-from engram.agent.answer import Reply
+from engram.agent.answer import Reply, run_tool_loop
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -128,7 +127,7 @@ class Extraction(Job):
         self._cursor.spend(text.tokens(message))
         prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
-        await tool_loop.run(self._model, prompts.toolbox, config, prompt, turn, Sink(), Reply(Sink()))
+        await run_tool_loop(self._model, prompts.toolbox, config, prompt, turn, Sink(), Reply(Sink()))
         if not turn.has_changed:
             # Was it the room that was missing?
             self._records.check_room()

@@ -11,7 +11,7 @@ from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_
 from engram.text.times import find_days
 from engram.tools.toolbox import Tool
 
-_RECALL = (
+RECALL = (
     "sense_recall",
     "Readings of one of the board's sensors: the latest, and of some days the lowest and highest with their times, "
     "rows of means, and what is unusual.",
@@ -19,7 +19,7 @@ _RECALL = (
     '"description":"such as 2026-01-31, yesterday or last week; the last 24 hours if left out"}},'
     '"required":["name"],"additionalProperties":false}',
 )
-_LIMIT = (
+LIMIT = (
     "sense_limit",
     "Tell the person in this chat when a sense is below (low) or above (high) a limit for some minutes. "
     "Set, list or remove such limits.",
@@ -35,7 +35,7 @@ _MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minu
 _NO_DAYS = const("must name days such as 2026-01-31, yesterday, last week or May.")
 
 
-def _recall(view, caller, name: str, days: str = "") -> dict:
+def run_recall(view, caller, name: str, days: str = "") -> dict:
     clock, sense = view.clock, view.find(name, caller)
     result: dict = {"name": sense.name, "unit": sense.unit}
     if sense.last is not None:
@@ -104,7 +104,7 @@ def _add_rows(result: dict, clock, sense, rows: list, first: int, until: int) ->
     result.update({"columns": ["from", "mean", "lowest", "highest"], "hours_each": step // HOUR, "rows": shown})
 
 
-def _limit(view, caller, action: str, sense: str = "", low=None, high=None, minutes: int = 0, id: str = "") -> tuple:
+def run_limit(view, caller, action: str, sense: str = "", low=None, high=None, minutes: int = 0, id: str = "") -> tuple:
     if action == "list":
         rows = view.limits.of_caller(caller) if view.is_for(caller) else []
         return {"limits": [_shown(view, row) for row in rows]}, ""
@@ -169,12 +169,12 @@ class SenseView:
         """Return the model's tools."""
 
         def recall(arguments: dict, turn) -> tuple:
-            return _recall(self, turn.caller, **arguments), ""
+            return run_recall(self, turn.caller, **arguments), ""
 
         def limit(arguments: dict, turn) -> tuple:
-            return _limit(self, turn.caller, **arguments)
+            return run_limit(self, turn.caller, **arguments)
 
-        return Tool(*_LIMIT, limit, self.is_for, True), Tool(*_RECALL, recall, self.is_for, False)
+        return Tool(*LIMIT, limit, self.is_for, True), Tool(*RECALL, recall, self.is_for, False)
 
     def block(self, caller) -> str:
         """Return the prompt's block of readings, or ""; names of senses cannot close it."""
@@ -217,7 +217,7 @@ class SenseView:
 
     def _show(self, caller, rest: str):
         sense, days = self._split(caller, rest.split())
-        found = _recall(self, caller, sense.name, days)
+        found = run_recall(self, caller, sense.name, days)
         if "mean" in found:
             low, high, unit = found["lowest"], found["highest"], sense.unit and " " + sense.unit
             yield "%s, %s to %s: mean %s%s" % (sense.name, found["since"], found["until"], found["mean"], unit)
@@ -251,7 +251,7 @@ class SenseView:
         except ValueError:
             raise ArgumentError("/senses", "limit needs a number such as 5 or 21.5.") from None
         low, high = (bound, None) if side == " below " else (None, bound)
-        return _limit(self, caller, "set", name.strip(), low, high)[1]
+        return run_limit(self, caller, "set", name.strip(), low, high)[1]
 
     def _forget(self, caller, name: str) -> str:
         if not access.is_owner(caller):

@@ -8,7 +8,7 @@ from engram.channels.deliveries import Outbox
 from engram.memory.access import OWNER, Caller
 from engram.memory.journal.journal import Journal
 from engram.memory.records.records import Records
-from engram.senses import tools
+from engram.senses import view
 from engram.store.table_file import TableFile
 from support import let_others_run
 
@@ -103,7 +103,7 @@ async def test_a_sense_that_is_shared_no_more_tells_its_readings_to_the_owner_on
     house.restart()
     assert await house.read(4, *[20] * 6) == []
     assert house.events(ANN) == [] and house.memories(ANN) == []
-    assert tools.limit(house.view, ANN, "list")[0] == {"limits": []}
+    assert view.run_limit(house.view, ANN, "list")[0] == {"limits": []}
 
 
 async def test_an_event_whose_chat_is_away_is_told_once_when_it_is_back():
@@ -214,7 +214,7 @@ async def test_the_model_sets_lists_and_removes_limits_of_its_person_alone():
     await house.read(20)
     ok, said = await house.board.toolbox.call("sense_limit", {"action": "set", "sense": "Cellar", "low": 5}, HOME)
     assert ok and '"below": "5.0 °C"' in said.replace('":"', '": "')
-    assert tools.limit(house.view, OWNER, "list")[0] == {"limits": []}, "another room has its own"
+    assert view.run_limit(house.view, OWNER, "list")[0] == {"limits": []}, "another room has its own"
     assert await house.read(4) == [("net 1", EARLIER)]
-    assert tools.limit(house.view, HOME, "remove", id="l1")[0]["removed"]["id"] == "l1"
-    assert tools.limit(house.view, HOME, "list")[0] == {"limits": []}
+    assert view.run_limit(house.view, HOME, "remove", id="l1")[0]["removed"]["id"] == "l1"
+    assert view.run_limit(house.view, HOME, "list")[0] == {"limits": []}
