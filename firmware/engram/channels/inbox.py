@@ -10,7 +10,7 @@ the other one and its reply in the same flush.
 import gc
 
 from engram.agent.agent import Origin
-from engram.channels.deliveries import Deliveries, age_of, message_of
+from engram.channels.deliveries import Deliveries, Delivery, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
