@@ -3,36 +3,11 @@
 import sys
 
 from engram import diag
-from engram.compat import const, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.device import boot_count
+from engram.device.serial import Serial
 from engram.device.watchdog import Watchdog
 from engram.errors import EngramError
-
-_BYTES_A_MS = const(8)  # a UART at 115200 baud is faster
-_PATIENCE_MS = const(450)  # a write this much slower than its bytes explain had no reader
-_SILENCE_MS = const(3000)
-
-
-class Serial:
-    """A text output that drops text while the other side does not read."""
-
-    def __init__(self, target=None):
-        # The buffer, since standard output itself would make a line's end of each newline in it.
-        self._target = target or sys.stdout.buffer
-        self._is_silent = False
-        self._silent_since = 0
-
-    def write(self, text: str) -> None:
-        start = ticks_ms()
-        if self._is_silent and ticks_diff(start, self._silent_since) < _SILENCE_MS:
-            return
-        data = text.encode()
-        self._target.write(data)
-        end = ticks_ms()
-        self._is_silent = ticks_diff(end, start) > _PATIENCE_MS + len(data) // _BYTES_A_MS
-        self._silent_since = end
-
 
 _SAFE = """Engram is in safe mode: its last %d starts ended in a reset or an error, so the app was not started.
 The memory is untouched. Put right what is wrong (config.json, a new deploy), then press reset.

@@ -1,7 +1,7 @@
 """Output to the serial line: all of it where somebody reads, and no long stop of the board where nobody does."""
 
 from engram.device import serial
-from engram.device.boot import Serial
+from engram.device.serial import Serial
 from fakes import world
 
 serial.ticks_ms = world.ticks_ms
