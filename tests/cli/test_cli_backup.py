@@ -4,7 +4,6 @@ import getpass
 import shutil
 import sqlite3
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,12 +19,6 @@ from plain_board import PlainBoard
 from sending import Sent
 
 LINES = 40
-
-
-@pytest.fixture(scope="module")
-def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Companion]:
-    with Companion(tmp_path_factory.mktemp("backup") / "home") as companion:
-        yield companion
 
 
 def _board(companion: Companion, name: str) -> Sent:
@@ -44,8 +37,8 @@ def _copied(path: Path, device: str) -> int:
     return count
 
 
-def test_a_backup_that_is_made_while_lines_come_is_one_state_of_the_database(running: Companion, tmp_path: Path):
-    board = _board(running, "busy")
+def test_a_backup_that_is_made_while_lines_come_is_one_state_of_the_database(companion: Companion, tmp_path: Path):
+    board = _board(companion, "busy")
     board.hello()
     stop = threading.Event()
 
@@ -60,7 +53,7 @@ def test_a_backup_that_is_made_while_lines_come_is_one_state_of_the_database(run
         counts = []
         for number in range(4):
             file = tmp_path / f"{number}.db"
-            assert fine("backup", file, "--home", running.home, "--json").json["bytes"] == file.stat().st_size
+            assert fine("backup", file, "--home", companion.home, "--json").json["bytes"] == file.stat().st_size
             counts.append(_copied(file, "busy"))
     finally:
         stop.set()
@@ -86,17 +79,17 @@ def test_a_restored_database_is_what_was_saved_and_the_board_sends_the_rest(tmp_
         assert [line["text"] for line in companion.lines("kitchen", "journal")] == ["before", "after"]
 
 
-def test_nothing_is_restored_while_a_companion_runs(running: Companion, tmp_path: Path):
+def test_nothing_is_restored_while_a_companion_runs(companion: Companion, tmp_path: Path):
     file = tmp_path / "saved.db"
-    fine("backup", file, "--home", running.home)
-    ran = engram("restore", file, "--home", running.home, "--replace", "--json")
+    fine("backup", file, "--home", companion.home)
+    ran = engram("restore", file, "--home", companion.home, "--replace", "--json")
     assert ran.status == 1 and "end it first" in ran.json["problem"]
-    assert running.client.get("/v1/devices").status_code == 200
+    assert companion.client.get("/v1/devices").status_code == 200
 
 
-def test_a_backup_is_for_its_owner_alone(running: Companion, tmp_path: Path):
+def test_a_backup_is_for_its_owner_alone(companion: Companion, tmp_path: Path):
     file = tmp_path / "saved.db"
-    fine("backup", file, "--home", running.home)
+    fine("backup", file, "--home", companion.home)
     assert file.stat().st_mode & 0o077 == 0
 
 

@@ -259,9 +259,8 @@ def test_the_doctor_finds_a_broker_that_lets_anybody_in(folder: Path, tokens: st
 # --- Home Assistant
 
 
-@pytest.mark.parametrize("prefix", ["homeassistant", "my home/discovery"])
-def test_home_assistant_hears_of_senses_through_mosquitto_with_these_files(tmp_path: Path, prefix: str):
-    home, files = tmp_path / "home", tmp_path / "files"
+def test_home_assistant_hears_of_senses_through_mosquitto_with_these_files(tmp_path: Path):
+    home, files, prefix = tmp_path / "home", tmp_path / "files", "my home/discovery"
     wanted = {"ENGRAM_MQTT_HOME_ASSISTANT": "true", "ENGRAM_MQTT_HOME_ASSISTANT_PREFIX": prefix}
     words = {"kitchen": made(home, "kitchen")}
     told = engram("device", "mosquitto", files, "--json", "--home", home, **wanted).json

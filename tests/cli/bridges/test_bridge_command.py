@@ -224,15 +224,12 @@ def test_a_reload_changes_who_may_talk(home: Path, server: FakeServer):
         assert write("6") == ["fake:5"]
 
 
-@pytest.mark.parametrize(
-    "wrong", ['[bridges.pigeon]\nname = "x"\n', '[bridges.fake2]\nnetwork = "fake"\ncolour = "x"\n']
-)
-def test_a_reload_with_a_wrong_setting_lets_nobody_else_talk(home: Path, server: FakeServer, wrong: str):
+def test_a_reload_with_a_wrong_setting_lets_nobody_else_talk(home: Path, server: FakeServer):
     write = _strangers(home, server)
     settings = home / "companion.toml"
     settings.write_text('[people]\npolicy = "off"\n' + BRIDGE)
     with companion_thread(home):
         wait_until("it is connected", lambda: _state(home) == "connected")
-        settings.write_text(BRIDGE + wrong)
+        settings.write_text(BRIDGE + '[bridges.fake2]\nnetwork = "fake"\ncolour = "x"\n')
         assert engram("bridge", "reload", "--home", home).status == WRONG_USAGE
         assert write("5") == []

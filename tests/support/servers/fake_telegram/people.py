@@ -83,11 +83,6 @@ class People:
         self._state.deliver(self._state.new_message(chat, by, more={"migrate_from_chat_id": group.id}))
         return chat
 
-    def block_bot(self, user: User) -> None:
-        """Block the bot."""
-        user.has_blocked = True
-        self._state.changed()
-
     # --- what a person sends
 
     def write(

@@ -18,7 +18,6 @@ class User:
     is_bot: bool = False
     has_started: bool = False
     """The person has written to the bot; before that the bot cannot write first."""
-    has_blocked: bool = False
 
     def as_json(self) -> Json:
         names = {"username": self.username} if self.username else {}

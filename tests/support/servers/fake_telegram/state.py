@@ -70,8 +70,6 @@ class TelegramState:
             chat = self.chats[number]
         else:
             raise ApiError(400, "Bad Request: chat not found")
-        if chat.user and chat.user.has_blocked:
-            raise ApiError(403, "Forbidden: bot was blocked by the user")
         if chat.user and not chat.user.has_started:
             raise ApiError(403, "Forbidden: bot can't initiate conversation with a user")
         if chat.migrated_to:
@@ -106,7 +104,7 @@ class TelegramState:
     def _is_for_bot(self, message: Message) -> bool:
         chat = message.chat
         if chat.user is not None:
-            return not chat.user.has_blocked
+            return True
         if message.sender.is_bot and "sender_chat" not in message.more:
             return False
         is_reply = message.reply_to is not None and message.reply_to.sender is self.bot
