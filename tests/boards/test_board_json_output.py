@@ -5,28 +5,16 @@ from pathlib import Path
 import pytest
 
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
-from board_images import micropython, needs_micropython
-from board_loader import Loader
+from board_images import needs_micropython
 from board_stand_in import StandIn
 from cli_case import fine
-from engram_host.boards import file_set, flash
+from engram_host.boards import file_set
 
 MEMORY = {
     "memory/MEMORY.md": b"- my bike is green\n",
     "memory/2026-01-31.md": b"- tea at four\n",
     "profile/user.md": b"# User\nAnn\n",
 }
-
-
-def test_a_blank_board_is_flashed(tmp_path: Path):
-    firmware = tmp_path / "micropython.bin"
-    firmware.write_bytes(micropython(BOARD))
-    words = ("board", "flash", "--board", BOARD.name, "--firmware", firmware)
-    with Loader(BOARD.chip, BOARD.flash_bytes) as chip:
-        told = fine(*words, "--port", chip.port, "--json").json
-        files = file_set.seed_files(BOARD, {}) | file_set.code_files(BOARD)
-        assert chip.flash[BOARD.filesystem.offset :] == flash.build_littlefs(files, BOARD.filesystem.size)
-    assert told["done"] and told["told"]
 
 
 @needs_micropython

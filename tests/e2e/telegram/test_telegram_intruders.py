@@ -44,14 +44,3 @@ def test_a_stranger_pairs_herself_nowhere(tmp_path: Path):
         assert "owner" in talk.answer(opened)
         assert len(talk.answers(eve)) == 1 and talk.shown(closed) == []
         assert not is_known(talk, eve) and not talk.model.requests
-
-
-def test_a_forwarded_command_is_not_carried_out(tmp_path: Path):
-    with chatting(tmp_path, ECHO) as talk:
-        ann, bob = talk.person("Ann", is_owner=True), talk.person("Bob")
-        eve = talk.telegram.people.add_user("Eve")
-        group = talk.telegram.people.supergroup("Garden", [ann, bob])
-        bait = talk.write(bob, f"/pair telegram:{eve.id}", chat=group)
-        talk.telegram.people.forward(ann, bait)
-        assert talk.answer(ann).startswith("A forwarded command is not carried out")
-        assert not is_known(talk, eve)
