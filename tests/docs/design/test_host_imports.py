@@ -25,6 +25,8 @@ FILES = {
     for path in sorted(HOST.rglob("*.py"))
 }
 """The file of each module."""
+FOLDERS = {path.parent for path in FILES.values()}
+"""Not those that hold only caches of modules that have moved."""
 STARTER = "engram_host.__main__"
 """It only starts the command, and is part of no layer."""
 
@@ -37,11 +39,11 @@ def _imported() -> dict[str, set[str]]:
 def _layer(module: str) -> str:
     """The layer of a module: its folder, below the companion with the companion's name; `base` for what is beside these."""
     parts = module.split(".")[1:]
-    if not parts or not (HOST / parts[0]).is_dir():
+    if not parts or HOST / parts[0] not in FOLDERS:
         return "base"
     if parts[0] != COMPANION:
         return parts[0]
-    if len(parts) > 1 and (HOST / COMPANION / parts[1]).is_dir():
+    if len(parts) > 1 and HOST / COMPANION / parts[1] in FOLDERS:
         return f"{COMPANION}/{parts[1]}"
     return parts[1] if len(parts) > 1 and parts[1] in OWN_LAYERS else COMPANION
 
