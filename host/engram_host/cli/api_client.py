@@ -14,7 +14,7 @@ import httpx
 
 from engram_host.cli import ANSWER_SECONDS, API_VARIABLE
 from engram_host.cli.exit_status import FAILED, NOT_FOUND, WRONG_USAGE, CommandError, CompanionRefused
-from engram_host.companion.auth.tls import trust_authority, trust_certificate
+from engram_host.companion.auth.exposure import trust_authority, trust_certificate
 from engram_host.companion.auth.tokens import OPERATOR_FILE, read_secret
 from engram_host.companion.lockfile import reachable_host, running_addresses
 from engram_host.companion.settings import HttpSettings

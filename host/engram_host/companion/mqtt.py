@@ -21,7 +21,7 @@ from urllib.parse import SplitResult, urlsplit
 import aiomqtt
 
 from engram.link.messages import MOST_BYTES
-from engram_host.companion.auth.tls import trust_authority
+from engram_host.companion.auth.exposure import trust_authority
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import MqttSettings
 from engram_host.companion.supervisor import BackgroundPart, Backoff, Supervisor, TaskSet

@@ -11,14 +11,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from engram import text
-from engram.errors import ArgumentError
 from engram.memory import access, ids, principal_files
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.indexer import read_index
 from engram_host.companion.errors import (
     BadSearch,
-    CompanionError,
     EmbedderError,
     NoSuchFile,
     Refused,
@@ -203,34 +201,17 @@ class SearchService:
         return replace(found, is_on_board=prefix == NOTES) if line else None
 
     async def answer_get(self, device: str, head: Head) -> list[bytes]:
-        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
         ref = head["id"]
-        try:
-            access.check_caller(caller)
-            number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
-            log: LogName = "journal" if ref[:1] == "t" else "records"
-            async with self._room:
-                line = await asyncio.to_thread(self._engine.read, device, log, number, caller, int(self._clock()))
-        except UnknownDevice:
-            raise Refused("the companion has nothing of this board yet.", 0) from None
-        except (ArgumentError, CompanionError) as problem:
-            raise Refused(str(problem), 60) from None
+        number = ids.number("id", ref, "t" if ref[:1] == "t" else "m")
+        log: LogName = "journal" if ref[:1] == "t" else "records"
+        async with self._room:
+            line = await asyncio.to_thread(self._engine.read, device, log, number, _caller(head), int(self._clock()))
         return [line_answer(head, line)]
 
     async def answer_file(self, device: str, head: Head) -> list[bytes]:
-        caller = Caller(head["principal"], "link", head["group"], head["workspace"])
-        try:
-            access.check_caller(caller)
-            found = await asyncio.to_thread(self._read_file, device, caller, head["path"], head["first"], head["count"])
-        except (ArgumentError, CompanionError) as problem:
-            raise Refused(str(problem), 60) from None
-        lines: list[str] = []
-        room = MOST_FILE_CHARACTERS
-        for line in found.lines:
-            if lines and len(line) > room:
-                break
-            lines.append(text.cut(line, room))
-            room -= len(lines[-1])
+        span = head["path"], head["first"], head["count"]
+        found = await asyncio.to_thread(self._read_file, device, _caller(head), *span)
+        lines = excerpt(found.path, found.lines, 1, len(found.lines), MOST_FILE_CHARACTERS).lines
         answer: dict[str, Any] = {"file": found.path, "first": found.first, "lines": lines}
         if len(lines) < len(found.lines) or found.following:
             answer["next_first"] = found.first + len(lines)
@@ -238,9 +219,9 @@ class SearchService:
 
     async def read_lines(self, caller: Caller, path: str, first: int, count: int, device: str = "") -> FileExcerpt:
         """Return the lines of a citation, with `device` of a note of that board. Raise NoSuchFile, FileUnreadable."""
-        if device:
-            return await asyncio.to_thread(self._read_note, device, caller, path, first, count)
-        return await asyncio.to_thread(self._read_file, device, caller, path, first, count)
+        return await asyncio.to_thread(
+            self._read_note if device else self._read_file, device, caller, path, first, count
+        )
 
     def _read_note(self, device: str, caller: Caller, path: str, first: int, count: int) -> FileExcerpt:
         lines = None if caller.group else self._notes.note_lines(device, path, access.notebook_of(caller))
@@ -258,17 +239,17 @@ class SearchService:
 
     async def answer_board(self, device: str, head: Head) -> list[bytes]:
         """Answer a board's search: ids of its entries, and the text of archived ones."""
+        fields = ("query", "limit", "tags", "since", "until", "folders", "principal", "group", "workspace")
         try:
-            fields = ("query", "limit", "tags", "since", "until", "folders", "principal", "group", "workspace")
             request = SearchRequest.model_validate({"devices": [device]} | {name: head[name] for name in fields})
-            result = await self.search(request, is_quick=True)
-        except UnknownDevice:
-            raise Refused("the companion has nothing of this board yet.", 0) from None
         except ValidationError as problem:
-            raise Refused(f"{problem.errors()[0]['loc'][0]} is out of its bounds.", 60) from None
-        except (ArgumentError, CompanionError) as problem:
-            raise Refused(str(problem), 60) from None
+            raise Refused(f"{problem.errors()[0]['loc'][0]} is out of its bounds.") from None
+        result = await self.search(request, is_quick=True)
         return [hits_answer(head, result.hits, result.degraded, result.confidence)]
+
+
+def _caller(head: Head) -> Caller:
+    return access.check_caller(Caller(head["principal"], "link", head["group"], head["workspace"]))
 
 
 def _kinds(request: SearchRequest, *, has_boards: bool, has_notes: bool, has_folders: bool) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import trustme
 
-from engram_host.companion.auth.tls import trust_authority, trust_certificate
+from engram_host.companion.auth.exposure import trust_authority, trust_certificate
 from engram_host.companion.errors import SettingError
 from one_case import in_one_case
 

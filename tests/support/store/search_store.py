@@ -161,7 +161,9 @@ def engine_of(store: SearchStore, with_meaning: bool = False) -> Search:
 
 def asked(query: str, *sources: str, caller: Caller = OWNER, now: int = NOW, **options: Any) -> Asked:
     """A request of the owner's, for the device `b` if none is named."""
-    return Asked(SearchRequest.model_validate({"query": query, **options}), caller, sources or ("b",), now)
+    who = {"principal": caller.principal, "group": caller.group, "workspace": caller.workspace}
+    request = SearchRequest.model_validate({"query": query, **who, **options})
+    return Asked(request, caller, sources or ("b",), now)
 
 
 def ids(result: SearchResult) -> list[str]:

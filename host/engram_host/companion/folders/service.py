@@ -255,9 +255,8 @@ class FolderService:
         raise NoSuchFile(cited)
 
 
-def excerpt(path: str, lines: Sequence[str], first: int, count: int) -> FileExcerpt:
+def excerpt(path: str, lines: Sequence[str], first: int, count: int, room: int = MOST_CHARACTERS) -> FileExcerpt:
     shown: list[str] = []
-    room = MOST_CHARACTERS
     for line in lines[first - 1 : first - 1 + min(count, MOST_LINES)]:
         if room < len(line) and shown:
             break

@@ -11,8 +11,9 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
+from engram.errors import ArgumentError
 from engram.link import messages
-from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable
+from engram_host.companion.errors import CompanionError, Refused, Stale, StoreUnavailable, UnknownDevice
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import (
     Head,
@@ -305,7 +306,12 @@ class MessageDispatcher:
             _log.info("%s: %s", device, late)
             return []
         except (Refused, StoreUnavailable) as problem:
-            return [self._replication.refusal(device, head, head["op"], problem)]
+            refused = problem
+        except UnknownDevice:
+            refused = Refused("the companion has nothing of this board yet.", 0)
+        except (ArgumentError, CompanionError) as problem:
+            refused = Refused(str(problem))
+        return [self._replication.refusal(device, head, head["op"], refused)]
 
     async def answers_or_nothing(self, device: str, data: bytes) -> list[bytes]:
         try:

@@ -33,7 +33,7 @@ from engram_host.companion.search.fusion import (
 )
 from engram_host.companion.search.index import OBJECT_BYTES, DeviceIndex
 from engram_host.companion.search.mmr import mmr_order
-from engram_host.companion.search.request import REASONS, Explanation, Hit, Plan, SearchRequest, SearchResult
+from engram_host.companion.search.request import REASONS, Hit, Plan, SearchRequest, SearchResult
 from engram_host.companion.search.tables import NONE, STATE_NAMES
 from engram_host.companion.search.tokenizer import Tokenizer, query_terms
 from engram_host.companion.search.view import QueryVector, VectorScores, visible_rows
@@ -105,6 +105,7 @@ class IndexCache:
                 self._get(self._boards.device(device.name), identity, is_ahead=True)
 
     def _get(self, device: Device, identity: Identity | None, *, is_ahead: bool = False) -> DeviceIndex:
+        self._check_open()
         with self._lock:
             loading = self._loading.setdefault(device.name, threading.Lock())
         with loading:
@@ -119,6 +120,9 @@ class IndexCache:
         """Wait until no search was at work for a moment, if made ahead: the next one often follows."""
         while is_ahead and not (name in self._asked or self._is_quiet() or self._closed.wait(_QUIET_SECONDS)):
             pass
+        self._check_open()
+
+    def _check_open(self) -> None:
         if self._closed.is_set():
             raise StoreUnavailable("the companion is being stopped.")
 
@@ -359,7 +363,7 @@ class Ranking:
             yield _shown_fields(line, self._caller) if line else None
 
     def _hit(self, candidate: Candidate, line: Fields) -> Hit:
-        device, board = self._devices[candidate.place], self._side.boards[candidate.place]
+        request, device, board = self._request, self._devices[candidate.place], self._side.boards[candidate.place]
         state = cast(State, STATE_NAMES[int(board.column("state")[candidate.row])])
         parts, confidence = candidate.confidence_parts, candidate.confidence
         if candidate.log == "records":
@@ -376,17 +380,13 @@ class Ranking:
             state=state,
             coverage=candidate.coverage,
             cosine=candidate.cosine,
-            explanation=self._explain(candidate, parts) if self._request.explain else None,
+            explanation=explain(candidate, board, self._words, request.query, parts) if request.explain else None,
             path=str(line.get("path", "")),
             heading=str(line.get("heading", "")),
             is_on_board=state != "archived" and candidate.seq >= device.logs[candidate.log].oldest,
             confidence=confidence,
             kind="turn" if candidate.log == "journal" else "memory",
         )
-
-    def _explain(self, candidate: Candidate, parts: Sequence[float]) -> Explanation:
-        board = self._side.boards[candidate.place]
-        return explain(candidate, board, self._words, self._request.query, parts)
 
 
 def _text(line: Fields) -> str:
