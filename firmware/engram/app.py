@@ -7,7 +7,7 @@ import sys
 from engram.build import build  # isort: skip  it imports leaves first
 from engram import __version__, diag, files
 from engram.channels.console.commands import count_of, stats
-from engram.channels.console.console import Console
+from engram.channels.console.console import STOPPED, Console
 from engram.channels.message import BufferedSink
 from engram.clock import Backoff
 from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
@@ -41,8 +41,7 @@ class Memory:
         workspace = access.scope_of_tags(fields.check("tags", tags, 0))
         if workspace and more.get("scope", workspace) != workspace:
             raise ArgumentError("scope", "is that of the workspace in the tags: give one of the two.")
-        if "scope" not in more:
-            more["scope"] = workspace or access.ALL
+        more.setdefault("scope", workspace or access.ALL)
         return self._records.store(content, tags, self._caller, **more).id
 
     def search(self, query: str, limit: int = 10, tags=(), since: int = 0, until: int = 0) -> list:
@@ -131,9 +130,7 @@ class App:
 
     async def ask(self, content: str, sink, caller=OWNER):
         """Answer a message as a channel does, see Agent.turn; ArgumentError for an invalid caller."""
-        if caller is not OWNER:
-            access.check_caller(caller)
-        return await self.board.agent.turn(caller, content, sink)
+        return await self.board.agent.turn(access.check_caller(caller), content, sink)
 
     def banner(self):
         board = self.board
@@ -168,7 +165,7 @@ class App:
         except KeyboardInterrupt:
             # The tasks are in the loop still: each may keep what it has, such as the part of a reply that came.
             asyncio.run(self._cancel(self._tasks + self._beside))
-            sys.stdout.write("\nstopped; app.run() goes on, app.memory is at hand.\n")
+            sys.stdout.write("\n" + STOPPED + "\n")
         finally:
             if self.board.senses:
                 self.board.senses.flush()
@@ -246,7 +243,7 @@ class App:
             self._console = console = Console(self.config, inbox, target=self._serial)
             inbox.deliveries.add_channel("console", lambda room: (BufferedSink(console.show_push), room))
             for line in self.banner():
-                self._console.show(line)
+                console.show(line)
             await inbox.deliveries.redeliver("console")
         await self._console.run()
 

@@ -46,7 +46,10 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
 
     def _remember(self, caller, content: str, turn: str) -> str:
         if self.config.get("mode") != "full":
-            is_new = _keep_in_file(self.notes.for_caller(caller), content)
+            notebook, line = self.notes.for_caller(caller), "- " + " ".join(content.split())
+            is_new = line not in notebook.text(MEMORY).split("\n")
+            if is_new:
+                notebook.append(MEMORY, line)
             return ("Kept in MEMORY.md: " if is_new else "That is in MEMORY.md already: ") + snippet(content, 200)
         tags = access.learned_tags(["note"], caller)
         stored = self.records.store(content, tags, caller, type="fact", source="auto_rule", turns=[turn])
@@ -123,11 +126,3 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         if "archived" in record:
             return "%s is with the companion, which forgets it for good as soon as it learns of it." % gone
         return "Forgot %s: %s (/undo brings it back)" % (gone, snippet(record["content"], 200))
-
-
-def _keep_in_file(notebook, content: str) -> bool:
-    line = "- " + " ".join(content.split())
-    if line in notebook.text(MEMORY).split("\n"):
-        return False
-    notebook.append(MEMORY, line)
-    return True
