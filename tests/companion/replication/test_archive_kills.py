@@ -93,6 +93,7 @@ def _play(folder: Path, kills: int, seed: int) -> None:
             victim: ServerProcess = numbers.choice([companion, board])
             victim.kill()
             victim.start()
+        board.say("hello")  # so that it notices at once that its companion was killed
         wait_until("room was made", lambda: len(_live(board)) < MOST, 90)
         board.do("/compact")
         wait_until("both agree", lambda: _has_sent_all(board))

@@ -155,10 +155,10 @@ class BoardProcess(ServerProcess):
     def answered(self, command: str, mid: str = "") -> str:
         """What it answers to a command."""
         self.do(command, mid)
-        end = f'"id":{self._count},"done":true'
-        wait_until(command, lambda: end in self.printed())
-        lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith('{"id"')]
-        return "\n".join(line["line"] for line in lines if line["id"] == self._count and "line" in line)
+        own = f'{{"id":{self._count},'
+        wait_until(command, lambda: own + '"done":true' in self.printed())
+        lines = [json.loads(line) for line in self.printed().splitlines() if line.startswith(own)]
+        return "\n".join(line["line"] for line in lines if "line" in line)
 
     def _write(self, data: bytes) -> None:
         stdin = self.process.stdin
