@@ -13,23 +13,6 @@ from fake_llm import Serving
 
 Scripted = Callable[..., Serving]
 
-NAME = "my name is Ada Lovelace"
-ASK = "what is my name?"
-STORE_NAME = {
-    "when": {"contains": "my name is ", "result": False},
-    "calls": [{"name": "memory_store", "arguments": {"content": "The user's name is {rest}", "tags": ["identity"]}}],
-}
-STORED = {"when": {"result": "memory_store", "result_has": "id"}, "reply": "Kept as {result.id}."}
-TELL_RECALLED = {"when": {"contains": "name"}, "reply": "Recalled: {recalled}"}
-
-
-def test_with_a_model_a_memory_comes_with_the_question(home: Home, scripted: Scripted, api: str):
-    server = scripted(STORE_NAME, STORED, TELL_RECALLED)
-    asking = home.asking(server.url, api)
-    assert "Kept as m1." in say(asking, NAME).printed
-    printed = say(asking, "/session new", ASK).printed
-    assert re.search(r"Recalled: .*- \[m1 \d{4}-\d\d-\d\d\] The user's name is Ada Lovelace", printed, re.DOTALL)
-
 
 def test_a_message_is_kept_once_an_answer_begins(home: Home, scripted: Scripted, api: str):
     server = scripted({"reply": ["Well ", {"text": "then", "delay": 60}]})
