@@ -30,7 +30,7 @@ from engram.learning.cursor import LearningCursor
 from engram.memory.recall import Recall
 from engram.timers.timers import Timers
 from engram.timers.runner import TimerRunner
-from engram.timers.tool import TimerTool
+from engram.timers.timers import TimerTool
 from engram.tools.toolbox import Toolbox
 from engram.agent import file_tools  # noqa: F401
 from engram.agent.agent import TurnQueue

@@ -15,7 +15,7 @@ from engram.app import App
 from engram.errors import ArgumentError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.timers.tool import TimerTool
+from engram.timers.timers import TimerTool
 from engram.tools.toolbox import read_arguments
 from one_case import in_one_case
 from pages import PAGES, fences, headings, in_backticks, plain, read, rows, section

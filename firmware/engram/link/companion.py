@@ -7,12 +7,11 @@ from engram.clock import Backoff, Moment, Timeout
 from engram.compat import const, sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
+from engram.link.copies import NoteCopy, SenseCopy
 from engram.link.inbound_messages import InboundMessages
-from engram.link.note_copy import NoteCopy
 from engram.link.remote_search import RemoteSearch
 from engram.link.replication import Replication
 from engram.link.rpc import NoAnswer, Rpc
-from engram.link.sense_copy import SenseCopy
 
 _NETWORK_MS = const(1000)  # between two looks for a network
 _STATUS_MS = const(600_000)  # between two reports of the status

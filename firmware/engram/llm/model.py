@@ -11,8 +11,7 @@ from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import BadAnswer, ModelError, NetError, Refused
 from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request
-from engram.net.response import describe_status, error_text, is_busy
-from engram.net.sse import Events
+from engram.net.response import Events, describe_status, error_text, is_busy
 
 _EVENT_BYTES = const(131_072)  # of one event, or of an answer that does not stream: bounds the heap, thoughts included
 _REFUSAL_BYTES = const(131_072)  # of a refusal: some repeat the whole request

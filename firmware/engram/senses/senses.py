@@ -9,8 +9,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, StoreError
 from engram.memory import access
 from engram.schema_check import check
-from engram.senses.history import HOUR_LEVEL, History
-from engram.senses.rings import RowBuffer
+from engram.senses.rings import HOUR_LEVEL, History, RowBuffer
 from engram.senses.sense_config import MOST
 from engram.senses.values import MINUTE, add_to, aggregate_of, check_name, scale, value_text
 from engram.store.table_file import TableFile, needed

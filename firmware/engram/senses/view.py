@@ -5,8 +5,8 @@ from engram.clock import duration
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
-from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.limits import bound_text, describe
+from engram.senses.rings import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_text
 from engram.text.times import find_days
 from engram.tools.toolbox import Tool

@@ -3,7 +3,7 @@
 import random
 
 from engram.errors import BadAnswer
-from engram.net.sse import Events
+from engram.net.response import Events
 from support import raises
 
 _STREAM = (

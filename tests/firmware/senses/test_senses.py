@@ -6,7 +6,7 @@ from array import array
 from engram import diag, files
 from engram.errors import ArgumentError
 from engram.senses import rings
-from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
+from engram.senses.rings import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import scale, value_text
 from sensing import NOW, START, Board, totals
 from support import raises, rounds

@@ -5,7 +5,7 @@ import asyncio
 from engram.errors import ArgumentError, ModelError, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from engram.timers.tool import checked_call
+from engram.timers.timers import checked_call
 from support import raises, wait_until
 from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, Timed, script, spec
 

@@ -6,12 +6,11 @@ from engram import files
 from engram.channels.console.commands.stats import find_status
 from engram.errors import NetError, StoreError
 from engram.link import companion, replication
+from engram.link.copies import NoteCopy, SenseCopy
 from engram.link.link_state import LinkState
 from engram.link.messages import NOTE_BYTES
-from engram.link.note_copy import NoteCopy
 from engram.link.replication import Replication
 from engram.link.rpc import Rpc
-from engram.link.sense_copy import SenseCopy
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY, is_note
 from fake_companion import Companion, Way

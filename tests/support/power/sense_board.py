@@ -12,7 +12,7 @@ import vfs  # type: ignore
 import faulty_flash
 import flash
 from engram.clock import Clock
-from engram.senses.history import HOUR_LEVEL, MINUTE_LEVEL
+from engram.senses.rings import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.senses import Senses
 
 FLASH_BYTES = 512 << 10

@@ -1,6 +1,6 @@
 """The notes of boards: MEMORY.md and the daily notes of each principal, and their search index.
 
-A board lists its notes and sends missing ones (see engram.link.note_copy); `note_files` has the copies. For searches, a board's
+A board lists its notes and sends missing ones (see engram.link.copies); `note_files` has the copies. For searches, a board's
 notes are stored like a Markdown folder, a passage per line in the scope of the principal. Notes that left the board are a
 second folder, as the board searches the others itself.
 

@@ -6,7 +6,8 @@ from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import OWNER
 from engram.memory.recall import snippet
-from engram.timers import timer_store, tool
+from engram.timers import timer_store
+from engram.timers.timers import add as add_timer
 
 _LOOK_MS = const(50)
 _LONGEST_MS = const(180_000)  # that a person waits for a distillation; it goes on without
@@ -81,7 +82,7 @@ def timers_command(board, caller, rest: str):
         gone = timers.remove(caller, what)
         yield "removed %s: %s" % (gone["id"], gone["what"])
     elif action == "add" and what:
-        yield tool.add(timers, caller, what)
+        yield add_timer(timers, caller, what)
     elif action in ("", "list") and not what:
         yield from _timer_lines(timers, caller)
     else:
