@@ -7,7 +7,7 @@ and what they give stay (tests/firmware/memory/test_line_meaning.py). The schema
 from engram import text
 from engram.clock import MONTHS, civil
 from engram.compat import const
-from engram.memory import ALL, ids
+from engram.memory import ALL, attributes, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
@@ -60,6 +60,7 @@ def _number(ref: str) -> int:
 
 
 def _record_terms(line: dict):
+    yield from attributes.terms(line["content"])
     yield from text.index_terms(line["content"])
     for name in ("keywords", "tags"):
         for phrase in line.get(name, ()):
@@ -127,6 +128,7 @@ def _turn_terms(line: dict, zone_minutes: int):
     yield str(day)
     yield from text.terms(MONTHS[month - 1])
     yield str(year)
+    yield from attributes.terms(line["text"])
     yield from text.terms(line["who"])
     yield from text.terms(line["text"])
     for name in ("caption", "forwarded"):
@@ -138,6 +140,12 @@ def _turn_labels(line: dict):
     yield "~" + line["sid"]
     yield "%" + line["who"]
     yield "@" + line.get("scope", ALL)
+
+
+def query_terms(query: str):
+    """Yield what a query asks an index for."""
+    yield from attributes.terms(query)
+    yield from text.terms(query)
 
 
 def attributed_text(line: dict) -> str:

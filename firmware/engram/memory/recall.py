@@ -19,8 +19,8 @@ from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights,
 from engram.memory.ranking import (
     Item, most_evidence, on_one_scale, points, put_below, repeats, said_on, scaled, with_score,
 )  # fmt: skip
-from engram.memory import confidence
-from engram.memory.line_meaning import asks_replies, attributed_text
+from engram.memory import attributes, confidence
+from engram.memory.line_meaning import asks_replies, attributed_text, query_terms
 from engram.memory.records.importance import stated_importance
 from engram.memory.texts.notes import find_lines, lines_of_days
 # isort: on
@@ -28,6 +28,7 @@ from engram.memory.texts.notes import find_lines, lines_of_days
 _LONGEST = const(1000)  # characters of one text in an answer: there may be twenty
 _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
+_WITH_EARLIER = const(8)  # records that are shown with what they said before
 _AROUND = const('.,!?;:"()')
 
 Query = namedtuple("Query", "text caller tags since until skip")
@@ -78,7 +79,7 @@ class Recall:
         """Return the board's results for a Query; with tags, only records."""
         days, words = self._without_days(asked.text)
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
-        terms = distinct_terms(text.terms(query.text))
+        terms = distinct_terms(query_terms(query.text))
         frequencies = [self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)]
         notes = self._find_notes(query, terms)
         if notes:
@@ -105,6 +106,8 @@ class Recall:
                 item = with_score(item, item.score + more * ONE // 100)
                 items[place] = confidence.times(item, confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
+        if attributes.PAST in attributes.kinds(query.text):
+            items = list(self._with_earlier(items, query.caller))
         items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
 
@@ -143,6 +146,18 @@ class Recall:
             score = item.score * 3 // 2 * (75 + importance // 2) // 100
             items[at] = with_score(item, score)
         return items
+
+    def _with_earlier(self, items: list, caller):
+        """Yield items, the memories among the first with what they said before, until when."""
+        for place, item in enumerate(items):
+            yield item
+            newer = None
+            is_own = place < _WITH_EARLIER and item.id[0] == "m" and not item.text
+            for record in self._records.history(item.id, caller) if is_own else ():
+                if newer:
+                    said = "until %s: %s" % (self._clock.day(newer.get("updated", newer["created"])), record["content"])
+                    yield Item(record["id"], record["created"], "", said, item.score, item.evidence, item.confidence)
+                newer = record
 
     def _ranked_turns(self, query, known, certainty) -> tuple:
         """Return (turns' items, ids of turns in which the caller asked the same)."""

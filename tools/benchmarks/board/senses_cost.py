@@ -12,7 +12,7 @@ import sys
 
 import flash
 from engram.clock import Clock
-from engram.senses import history, rings  # noqa: F401  all code, before the heap is measured
+from engram.senses import rings  # noqa: F401  all code, before the heap is measured
 from engram.senses.senses import Senses
 
 FLASH_BYTES = 1 << 20

@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
-from engram.memory import access, ids, outdated
+from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.catalog import TagCounts
 from engram.memory.records import dedup, fields
 from engram.memory.records.eviction import Eviction
@@ -294,7 +294,7 @@ class Records:
     def search(self, query, limit: int, weights=None):
         """Yield (hit, record) for at most `limit` matches of a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
-        terms = text.terms(query.text)
+        terms = line_meaning.query_terms(query.text)
         wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights, True)
         for hit in self.entries.search(wanted, limit + _SPARE):
             if limit <= 0:

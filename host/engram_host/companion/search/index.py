@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.memory import ALL
+from engram.memory import ALL, attributes
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -208,13 +208,15 @@ class DeviceIndex:
     def _terms(self, log: LogName, line: dict[str, Any]) -> tuple[list[int], list[int]]:
         if "gone" in line or "command" in line:
             return [], []
+        said = [term_id(term) for term in attributes.terms(line["content" if log == "records" else "text"])]
         # In the board's order: the first words count most.
         if log == "records":
             texts = [line["content"], entry_lines.heading_of(line), *line.get("keywords", ()), *line.get("tags", ())]
         else:
             texts = [entry_lines.day_of(line, self._zone), line["who"], line["text"]]
             texts += [line[name] for name in ("caption", "forwarded") if name in line]
-        return self._words.term_ids(" ".join(texts), log == "records")
+        counted, more = self._words.term_ids(" ".join(texts), log == "records")
+        return said + counted, more
 
     # --- states of entries
 

@@ -21,6 +21,7 @@ from hashlib import blake2b
 from itertools import chain
 
 from engram import text as board
+from engram.memory import line_meaning
 from engram.text.tokenizer import MAX_TERM
 
 MOST_BYTES = 16 << 20
@@ -90,7 +91,7 @@ def term_id(term: str) -> int:
 
 def query_terms(text: str, most: int) -> dict[str, bool]:
     """Return at most `most` distinct terms in order, True if only an identifier gave them."""
-    found = dict.fromkeys(board.terms(text), False)
+    found = dict.fromkeys(line_meaning.query_terms(text), False)
     for piece in text.split(" "):
         for term in identifier_terms(piece):
             found.setdefault(term, True)

@@ -1,0 +1,67 @@
+"""What holds now is found by what it says of a person, and what held once if it is asked for."""
+
+from board import DAY, Board
+from engram.memory.access import OWNER
+from engram.memory.recall import make_query
+
+REPLACED = (
+    ("I live in Paris", "I moved to Berlin", "where do I live?", "where did I live before?"),
+    ("My name is Anna", "Call me Annika", "what is my name?", "what was my name before?"),
+    ("I work at the bakery", "I started at the post office", "where do I work?", "where did I work before?"),
+    ("My phone number is 0151 1234", "My number is 0160 9876", "what is my phone number?", "my previous phone number?"),
+    ("My email is a@x.org", "My e-mail is now b@y.net", "what is my email?", "what was my previous email?"),
+    ("My birthday is 3 May", "I was born on 4 May", "when is my birthday?", "what was my birthday before?"),
+    ("My girlfriend is Lea", "My wife is Mia", "who is my wife?", "who was my girlfriend before?"),
+    ("The gate code is 1234", "The gate code is 9876", "what is the gate code?", "what was the gate code before?"),
+    ("My favourite color is blue", "My favourite color is green", "my favourite color?", "my favourite color before?"),
+    ("The bins go out on Monday", "The bins go out on Friday", "when do the bins go out?", "when did the bins before?"),
+)
+OTHER_LANGUAGES = (
+    ("Ich wohne in Köln", "Ich bin nach Bonn gezogen", "Wo wohne ich?"),
+    ("我住在上海", "我搬到北京了", "我住在哪里？"),
+)
+
+
+def _board():
+    board = Board()
+    board.journal.begin(OWNER)
+    return board
+
+
+def _keep(board, content, **more):
+    """Say something, and remember it a day later."""
+    turn = "t%d" % board.journal.add(OWNER, "user", "owner", content)
+    ref = board.records.store(content, ["note"], OWNER, turns=[turn], **more).id
+    board.now += DAY
+    return ref
+
+
+def _lines(board, query, most=4):
+    ranked = board.recall.rank(make_query(query, OWNER))
+    return [board.recall.line(item, False) for item in board.recall.find(ranked, most)]
+
+
+def test_an_attribute_is_found_in_other_words():
+    for _, new, query in [each[:3] for each in REPLACED[:7]] + list(OTHER_LANGUAGES):
+        board = _board()
+        board.records.store(new, ["note"])
+        assert [new in line for line in _lines(board, query)] == [True], query
+
+
+def test_what_was_replaced_is_shown_only_if_the_past_is_asked_for():
+    for old, new, query, past in REPLACED:
+        board = _board()
+        ref = _keep(board, old)
+        _keep(board, new, supersedes=ref)
+        lines = _lines(board, query)
+        assert new in lines[0] and not any(old in line for line in lines), (query, lines)
+        assert any("until 2026-09-22: " + old in line for line in _lines(board, past)), (past, _lines(board, past))
+
+
+def test_a_changed_memory_is_shown_as_it_was_if_the_past_is_asked_for():
+    board = _board()
+    ref = _keep(board, "The lamp is in the hall")
+    board.records.update(ref, {"content": "The lamp is in the attic"})
+    assert any(
+        "until 2026-09-22: The lamp is in the hall" in line for line in _lines(board, "where was the lamp before?")
+    )
