@@ -18,7 +18,7 @@ from engram.store.search.weights import OWN, inverse_frequency
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
-_GROWN = const(180)  # entries from which on the weights of words say enough
+GROWN = const(180)  # entries from which on the weights of words say enough
 _OWN_WORDS = const(750)  # thousandths of a hit that has all words
 _JUDGED = const(5)  # hits of a store whose words are looked at
 _AT_LEAST = const(4096)  # that a word is given, however common
@@ -51,20 +51,20 @@ class Certainty:
     def __init__(self, measure, content: list, idfs: dict, documents: int):
         self._measure = measure
         rarest = inverse_frequency(documents, 0)
-        self._weights = {term: idfs.get(term, rarest) for term in content} if documents < _GROWN else None
-        self._sum = sum((self._weights or {}).values()) or 1
+        self.weights = {term: idfs.get(term, rarest) for term in content} if documents < GROWN else None
+        self._sum = sum((self.weights or {}).values()) or 1
 
     def item_of(self, hit, place: int, ref: str, at: int, who: str, said: str) -> Item:
         """Return the Item of a store's hit, with its place among the store's hits and its text."""
-        if self._weights is None:
+        if self.weights is None:
             sure = of_words(hit.evidence, self._measure)
         else:
-            sure = self._of_own_words(said) if place < _JUDGED and self._weights else 0
+            sure = self.of_own_words(said) if place < _JUDGED and self.weights else 0
         return Item(ref, at, who, "", hit.score, hit.evidence, sure)
 
-    def _of_own_words(self, said: str) -> int:
+    def of_own_words(self, said: str) -> int:
         own = set(text.index_terms(said))
-        return sum([weight for term, weight in self._weights.items() if term in own]) * _OWN_WORDS // self._sum
+        return sum([weight for term, weight in self.weights.items() if term in own]) * _OWN_WORDS // self._sum
 
 
 def of_words(evidence: int, measure) -> int:

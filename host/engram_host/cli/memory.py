@@ -255,6 +255,7 @@ def evaluate(
     foreign: Annotated[
         int, typer.Option(min=0, help="questions of the other conversations to ask each one: is the confidence lower?")
     ] = 0,
+    seed: Annotated[int, typer.Option(min=1, help="what the memories of the set young are made from")] = 1,
 ) -> None:
     """Measure how many answers the search finds, on sets of questions. Needs no companion.
 
@@ -266,9 +267,9 @@ def evaluate(
     if engine not in run.ENGINES:
         raise WrongUsage(f"--engine takes one of {', '.join(sorted(run.ENGINES))}.")
     if str(sets) == young.NAME:
-        if engine != "board":
-            raise WrongUsage("the set young is asked of a board: use --engine board.")
-        output.print_json(young.evaluate())
+        if engine not in young.ENGINES:
+            raise WrongUsage(f"the set young takes --engine {' or '.join(young.ENGINES)}.")
+        output.print_json(young.evaluate(engine, seed))
         return
     if not sets.is_dir():
         raise NotFound(f"there is no folder {sets}: docs/design/retrieval.md says what a set is.")

@@ -245,7 +245,8 @@ class SearchService:
         except ValidationError as problem:
             raise Refused(f"{problem.errors()[0]['loc'][0]} is out of its bounds.") from None
         result = await self.search(request, is_quick=True)
-        return [hits_answer(head, result.hits, result.degraded, result.confidence)]
+        near = [hit for hit in result.hits if hit.is_near]
+        return [hits_answer(head, near, result.degraded, result.confidence)]
 
 
 def _caller(head: Head) -> Caller:

@@ -25,9 +25,8 @@ from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store import open_store
-from engram_host.companion.store.boards.replica import ReplicationTable
 from engram_host.companion.supervisor import Supervisor
-from engram_host.companion.types import Hello, LineBatch, LogState, Sender, SeqRange
+from engram_host.companion.types import Hello, LineBatch, LogName, LogState, Sender, SeqRange
 from engram_host.evaluation.sets import Conversation, EvaluationFailed, Turn
 from engram_host.firmware import BOARDS, CLONE, FIRMWARE
 
@@ -115,6 +114,9 @@ def _write(path: Path, values: list) -> None:
 
 # --- companion
 
+NumberedLine = tuple[int, bytes]
+"""A line of a log and its seq."""
+
 DEVICE = "evaluation"
 EPOCH = 1
 BATCH_LINES = 50
@@ -136,49 +138,78 @@ def companion_ranker(name: str) -> Callable[[Conversation, int, Path], list[Rank
     return lambda conversation, limit, work: asyncio.run(_rank(conversation, limit, work, VARIANTS[name]))
 
 
-async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
-    store = open_store(f"sqlite:///{work / 'companion.db'}")
-    try:
-        _feed(store.replication, conversation)
-        embedding = EmbeddingService(
+class LocalCompanion:
+    """A companion's store, embedder and search, without a network."""
+
+    def __init__(self, work: Path):
+        self._store = store = open_store(f"sqlite:///{work / 'companion.db'}")
+        self._embedding = EmbeddingService(
             boards=store.boards,
             values=store.values,
             vectors=store.vectors,
             settings=EmbeddingSettings(),
             supervisor=Supervisor(),
         )
-        engine = SearchEngine(store.boards, store.vectors)
-        now, has_meaning = conversation.turns[-1].at, options.get("meaning", True)
-        if has_meaning:
-            embedding.start()
-            await _embedded(embedding, conversation.name)
-        device = store.boards.device(DEVICE)
+        self._engine = SearchEngine(store.boards, store.vectors)
+
+    def feed(self, device: str, logs: dict[LogName, list[NumberedLine]]) -> None:
+        """Store whole logs of a board, in batches as it sends them."""
+        states: dict[LogName, LogState] = {
+            log: LogState(EPOCH, 1, lines[-1][0] + 1 if lines else 1, 0) for log, lines in logs.items()
+        }
+        replication, number = self._store.replication, 1
+        replication.greet(Hello(device, Sender(device, 1, 1), 0, states), 0)
+        for log, lines in logs.items():
+            for at in range(0, len(lines), BATCH_LINES):
+                some, number = lines[at : at + BATCH_LINES], number + 1
+                span = SeqRange(device, log, EPOCH, lines[at - 1][0] if at else 0, some[-1][0])
+                (have,) = replication.store_batches([LineBatch(Sender(device, 1, number), span, some)], 0)
+                if have != some[-1][0]:
+                    raise EvaluationFailed(f"{device}: the store did not take a batch: {have}")
+
+    async def embed(self, name: str) -> None:
+        """Embed all that was fed."""
+        self._embedding.start()
+        for second in range(MOST_WAIT_SECONDS):
+            if self._embedding.identity and not self._embedding.changes_left:
+                return
+            if second % 10 == 0:
+                sys.stderr.write(f"{name}: {self._embedding.status_line()}\n")
+            await asyncio.sleep(1)
+        raise EvaluationFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(self._embedding.status_line())}")
+
+    async def search(self, device: str, request: SearchRequest, now: int) -> SearchResult:
+        vector = await self._embedding.vector_of(request.query, QUERY_SECONDS) if request.meaning is not False else None
+        source = self._store.boards.device(device)
+        result = await asyncio.to_thread(self._engine.search, request, OWNER, [source], now, vector)
+        if result.degraded:
+            raise EvaluationFailed(f"{device}: {result.degraded}")
+        return result
+
+    async def close(self) -> None:
+        await self._embedding.stop()
+        self._store.close()
+
+
+async def _rank(conversation: Conversation, limit: int, work: Path, options: dict[str, object]) -> list[Ranking]:
+    companion = LocalCompanion(work)
+    try:
+        companion.feed(DEVICE, {"records": [], "journal": _lines(conversation.turns)})
+        if options.get("meaning", True):
+            await companion.embed(conversation.name)
         rankings = []
         for question in conversation.questions:
             request = SearchRequest.model_validate({"query": question.text, "limit": limit, **options})
-            vector = await embedding.vector_of(question.text, QUERY_SECONDS) if has_meaning else None
-            result = await asyncio.to_thread(engine.search, request, OWNER, [device], now, vector)
-            if result.degraded:
-                raise EvaluationFailed(f"{conversation.name}: {result.degraded}")
+            result = await companion.search(DEVICE, request, conversation.turns[-1].at)
             rankings.append(Ranking(_ids(result, conversation), result.confidence))
-        await embedding.stop()
         return rankings
     finally:
-        store.close()
+        await companion.close()
 
 
-def _feed(replication: ReplicationTable, conversation: Conversation) -> None:
-    turns = conversation.turns
-    logs = {"records": LogState(EPOCH, 1, 1, 0), "journal": LogState(EPOCH, 1, len(turns) + 1, 0)}
-    replication.greet(Hello(DEVICE, Sender(DEVICE, 1, 1), 0, logs), turns[-1].at)  # pyright: ignore[reportArgumentType]
+def _lines(turns: Sequence[Turn]) -> list[NumberedLine]:
     last_of_session: dict[int, tuple[int, int]] = {}
-    lines = [(seq, _line(seq, turn, last_of_session)) for seq, turn in enumerate(turns, 1)]
-    for number, at in enumerate(range(0, len(lines), BATCH_LINES), 2):
-        some = lines[at : at + BATCH_LINES]
-        span = SeqRange(DEVICE, "journal", EPOCH, at, some[-1][0])
-        (have,) = replication.store_batches([LineBatch(Sender(DEVICE, 1, number), span, some)], turns[-1].at)
-        if have != some[-1][0]:
-            raise EvaluationFailed(f"{conversation.name}: the store did not take a batch: {have}")
+    return [(seq, _line(seq, turn, last_of_session)) for seq, turn in enumerate(turns, 1)]
 
 
 def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> bytes:
@@ -197,16 +228,6 @@ def _line(seq: int, turn: Turn, last_of_session: dict[int, tuple[int, int]]) -> 
             ("n", place),
         ]
     )
-
-
-async def _embedded(embedding: EmbeddingService, name: str) -> None:
-    for second in range(MOST_WAIT_SECONDS):
-        if embedding.identity and not embedding.changes_left:
-            return
-        if second % 10 == 0:
-            sys.stderr.write(f"{name}: {embedding.status_line()}\n")
-        await asyncio.sleep(1)
-    raise EvaluationFailed(f"{name}: after {MOST_WAIT_SECONDS} s: {json.dumps(embedding.status_line())}")
 
 
 def _ids(result: SearchResult, conversation: Conversation) -> list[str]:

@@ -1,4 +1,4 @@
-"""The set `young`: memories of a person's first weeks, and what a board finds and how sure it is.
+"""The set `young`: memories of a person's first weeks, and what a board finds and how sure it is, alone or with a companion.
 
 A hundred memories of 10 to 50 facts in six languages are made from the words in young/ and a seed. Each is asked what was
 said, what never was, what a day brought, and is sent small talk. Figures:
@@ -10,23 +10,30 @@ sure        share of questions about unknown things whose block is neither weak 
 lines       lines that small talk brought into prompts, in all
 """
 
+import asyncio
 import random
 import tempfile
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 
+from engram import log_line
 from engram.build import Board
 from engram.clock import Clock
 from engram.config import Config
 from engram.memory import recall_block
 from engram.memory.access import OWNER, own_scope
-from engram.memory.recall import all_items, make_query
+from engram.memory.recall import CANDIDATES, RemoteResults, all_items, make_query
 from engram.memory.records.records import Draft
+from engram.store.store import Store
+from engram_host.companion.search.request import Hit, SearchRequest
+from engram_host.companion.types import LogName
+from engram_host.evaluation.engines import LocalCompanion, NumberedLine
 
 NAME = "young"
-SEED = 1
+ENGINES = ("board", "companion")
 LANGUAGES = ("de", "en", "es", "fr", "ru", "zh")
 FACTS = (10, 50)
 DAY = 86400
@@ -136,8 +143,10 @@ class YoungBoard:
     """A board's memory in a folder, filled with what was said."""
 
     def __init__(self, folder: str, memory: Memory):
+        config = Config(folder, {"companion.url": "http://companion.invalid"})  # ask_companion() asks it
+        self.memory = memory
         self._now = memory.said[0].at
-        self._board = Board(Config(folder), folder, Clock(0, lambda: self._now), None)
+        self._board = Board(config, folder, Clock(0, lambda: self._now), None)
         self._board.add_memory()
         for said in memory.said:
             self._now = said.at
@@ -148,18 +157,53 @@ class YoungBoard:
                 self._board.records.keep((Draft("", {**values, "turns": [f"t{seq}"]}, [], "", 0),))
         self._now = memory.now
 
-    def ask(self, question: Question) -> Answer:
+    @property
+    def logs(self) -> dict[LogName, list[NumberedLine]]:
+        return {"records": _lines(self._board.records.entries), "journal": _lines(self._board.journal.entries)}
+
+    def ask(self, question: Question, hits: Sequence[Hit] = ()) -> Answer:
+        """Return what a prompt would have, with the hits of a companion if it was asked."""
         recall = self._board.recall
-        ranked = recall.rank(make_query(question.text, OWNER))
+        have = (self._board.records.entries.next_seq - 1, self._board.journal.entries.next_seq - 1)
+        found = [[hit.id, round(1000 * hit.score)] for hit in hits]
+        remote = RemoteResults(found, have, "", [round(1000 * hit.confidence) for hit in hits])
+        ranked = recall.with_remote(recall.rank(make_query(question.text, OWNER)), remote)
         shown = [recall.with_text(item, OWNER) for item in all_items(ranked)[:10]]
         items = [item.text for item in shown if item]
         return Answer(question, items, recall_block.make(recall, ranked, TOKENS))
 
 
-def ask_board(memory: Memory) -> list[Answer]:
+def _lines(store: Store) -> list[NumberedLine]:
+    return [(seq, log_line.encode(list(store.line(seq).items()))) for seq in range(store.oldest, store.next_seq)]
+
+
+def ask(engine: str, memories: Sequence[Memory]) -> list[list[Answer]]:
+    """Ask boards all questions of their memories, alone or with a companion."""
     with tempfile.TemporaryDirectory() as folder:
-        board = YoungBoard(folder, memory)
-        return [board.ask(question) for question in memory.questions]
+        boards = [YoungBoard(f"{folder}/{number}", memory) for number, memory in enumerate(memories)]
+        if engine == "companion":
+            return asyncio.run(_ask_companion(boards, Path(folder)))
+        return [[board.ask(question) for question in board.memory.questions] for board in boards]
+
+
+async def _ask_companion(boards: Sequence[YoungBoard], folder: Path) -> list[list[Answer]]:
+    """Ask boards whose one companion is asked each question."""
+    companion = LocalCompanion(folder)
+    try:
+        for number, board in enumerate(boards):
+            companion.feed(f"young{number}", board.logs)
+        await companion.embed(NAME)
+        return [
+            [await _ask_both(board, companion, f"young{number}", question) for question in board.memory.questions]
+            for number, board in enumerate(boards)
+        ]
+    finally:
+        await companion.close()
+
+
+async def _ask_both(board: YoungBoard, companion: LocalCompanion, device: str, question: Question) -> Answer:
+    result = await companion.search(device, SearchRequest(query=question.text, limit=CANDIDATES), board.memory.now)
+    return board.ask(question, [hit for hit in result.hits if hit.is_near])
 
 
 # --- figures
@@ -185,10 +229,11 @@ def _share(part: int, whole: int) -> float:
     return round(part / whole, 3) if whole else 0.0
 
 
-def evaluate(seed: int = SEED) -> dict[str, dict[str, float]]:
-    """Return the figures of a board by language, and of "all"."""
-    answers: dict[str, list[Answer]] = {language: [] for language in LANGUAGES}
-    for memory in make_memories(seed):
-        answers[memory.language] += ask_board(memory)
-    answers["all"] = [answer for some in answers.values() for answer in some]
+def evaluate(engine: str, seed: int) -> dict[str, dict[str, float]]:
+    """Return the figures of an engine by language, and of "all"."""
+    memories = make_memories(seed)
+    answers: dict[str, list[Answer]] = {language: [] for language in (*LANGUAGES, "all")}
+    for memory, found in zip(memories, ask(engine, memories), strict=True):
+        answers[memory.language] += found
+        answers["all"] += found
     return {language: figures(some) for language, some in answers.items()}

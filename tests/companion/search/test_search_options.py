@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+import search_store
 from companion_store import embedding_of, opened_store, search_of
 from engram_host.companion.errors import BadSearch, UnknownDevice
-from engram_host.companion.search import fusion
 from engram_host.companion.search.mmr import mmr_order
 from engram_host.companion.settings import SearchSettings
 from one_case import in_one_case
@@ -122,7 +122,7 @@ def test_more_candidates_let_more_be_fused(store: SearchStore):
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is near a query in meaning."""
-    monkeypatch.setattr(fusion, "LEAST_COSINE", 1.0)
+    monkeypatch.setattr(search_store, "FLOOR", 1.0)
 
 
 def test_the_threshold_of_meaning_leaves_what_words_find(store: SearchStore, far: None):

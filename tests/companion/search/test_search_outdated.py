@@ -80,6 +80,12 @@ def test_a_question_that_was_asked_before_is_no_answer():
         assert ids(engine_of(store, meaning).search(asked("do you know what my blood type is?")))[0] == "m1"
 
 
+def test_what_stands_beside_a_question_that_was_asked_before_is_no_answer():
+    store = SearchStore()
+    store.put_all("b", [turn(1, "what is my blood type?", who="owner"), turn(2, "hm", prev=1, n=1)])
+    assert "t2" not in ids(engine_of(store).search(asked("what is my blood type?")))
+
+
 def test_a_question_that_says_something_else_is_found():
     store = SearchStore()
     store.put_all("b", [turn(1, "did you know that my sister Ann plays the violin in an orchestra?", who="owner")])

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import search_store
 from engram_host.companion.embedding.local_embedder import LocalEmbedder
 from engram_host.companion.embedding.minilm import MiniLm
-from engram_host.companion.search import fusion
 from engram_host.companion.search.vectors import Vectors, quantize
 from engram_host.companion.search.view import ROUNDING, SHORTLIST
 from engram_host.companion.store.vectors import Vector
@@ -76,7 +76,7 @@ def test_rounding_changes_no_cosine_by_more_than_thresholds_allow_for(seed: int,
 @pytest.fixture
 def all_near(monkeypatch: pytest.MonkeyPatch) -> None:
     """All with a vector are found by meaning."""
-    monkeypatch.setattr(fusion, "LEAST_COSINE", -1.0)
+    monkeypatch.setattr(search_store, "FLOOR", -1.0)
 
 
 def test_a_score_is_made_of_the_stores_own_vector(all_near: None):

@@ -140,6 +140,10 @@ class Asked:
     now: int
 
 
+FLOOR = 0.1
+"""Cosine from which on meaning finds something."""
+
+
 class Search:
     """A search with indexes of its own."""
 
@@ -150,7 +154,7 @@ class Search:
 
     def search(self, asked: Asked) -> SearchResult:
         has_vector = self._with_meaning and asked.request.meaning is not False
-        vector = QueryVector(IDENTITY, vector_of(asked.request.query)) if has_vector else None
+        vector = QueryVector(IDENTITY, vector_of(asked.request.query), FLOOR) if has_vector else None
         devices = [self._boards.device(name) for name in asked.sources]
         return self.engine.search(asked.request, asked.caller, devices, asked.now, vector)
 

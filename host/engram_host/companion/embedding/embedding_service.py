@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.boards.table import BoardTable
 from engram_host.companion.store.processes import Lease
 from engram_host.companion.store.values import ValueTable
-from engram_host.companion.store.vectors import Identity, VectorTable
+from engram_host.companion.store.vectors import Identity, Vector, VectorTable
 from engram_host.companion.supervisor import BackgroundTask, Supervisor
 from engram_host.companion.types import Change, Device
 
@@ -72,23 +73,13 @@ OFF = "off: embedding.provider is none"
 LONGEST_PAUSE = 300.0
 """Longest pause in seconds after an unknown error: each attempt may cost money."""
 
-# Unrelated texts have a cosine of .05 with some models, .8 with others. A search compares with
-# that value, so a cosine means the same with any model, even in a small memory.
+# What a model finds near in a language that it does not know says nothing, and unrelated texts have a cosine of .05 with
+# some models, .8 with others. So a query is compared with sentences that have nothing to do with it, of its language too.
 
-UNRELATED = (
-    "The train to the coast leaves at nine from platform four.",
-    "My cousin plays the trumpet in a school band.",
-    "Add two spoons of flour and stir until it thickens.",
-    "The landlord wants the rent on the first of each month.",
-    "A red kite circled over the field behind the barn.",
-    "She failed her driving test because of the roundabout.",
-    "The printer on the second floor is out of toner.",
-    "We painted the fence green last summer.",
-    "His knee still hurts when he climbs stairs.",
-    "The museum shows Roman coins until October.",
-    "El perro del vecino ladra toda la noche.",
-    "这家银行周末不开门。",
-)
+UNRELATED = (resources.files("engram_host.companion.embedding") / "unrelated.txt").read_text("utf-8").splitlines()
+
+_NEAREST = 3
+"""Place of the unrelated sentence whose cosine is a query's floor: one or two may be of its subject by chance."""
 
 
 class EmbeddingService:
@@ -121,7 +112,7 @@ class EmbeddingService:
         self._failed = failed
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
-        self._unrelated: tuple[Identity, float] | None = None
+        self._unrelated: tuple[Identity, Vector] | None = None
 
     def start(self) -> None:
         if not self._is_off:
@@ -169,7 +160,7 @@ class EmbeddingService:
                 raise EmbedderUnavailable(self._backlog.paused)
             async with asyncio.timeout(seconds):
                 vectors = await self._embedder.embed([query], "query")
-                unrelated = await self._unrelated_cosine(identity)
+                unrelated = await self._unrelated_vectors(identity)
             if self._backlog.identity != identity:
                 raise EmbedderUnavailable(self._backlog.paused)
         except TimeoutError:
@@ -178,14 +169,12 @@ class EmbeddingService:
         except EmbedderError:
             self._failed("query")
             raise
-        return QueryVector(identity, vectors[0], unrelated)
+        return QueryVector(identity, vectors[0], float(np.sort(unrelated @ vectors[0])[-_NEAREST]))
 
-    async def _unrelated_cosine(self, identity: Identity) -> float:
-        """Return the median cosine of two of UNRELATED; raises EmbedderError."""
+    async def _unrelated_vectors(self, identity: Identity) -> Vector:
+        """Return the vectors of UNRELATED; raises EmbedderError."""
         if self._unrelated is None or self._unrelated[0] != identity:
-            vectors = (await self._embedder.embed(UNRELATED, "passage")).astype(np.float64)
-            cosines = vectors @ vectors.T
-            self._unrelated = identity, float(np.median(cosines[np.triu_indices(len(UNRELATED), 1)]))
+            self._unrelated = identity, await self._embedder.embed(UNRELATED, "passage")
         return self._unrelated[1]
 
 

@@ -16,11 +16,13 @@ docs/design/retrieval.md.
 """
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.memory.confidence import GROWN
 from engram.store.types import EIGHTHS
 from engram_host.companion.search.tokenizer import term_id
 from engram_host.companion.search.view import WAYS, Mask, VisibleRows
@@ -73,18 +75,24 @@ class BoardRows:
 
 
 class WordScores:
-    """BM25 scores of all rows; `terms` maps each word to True if only an identifier gave it."""
+    """BM25 scores of all rows; `terms` maps each word to True if only an identifier gave it.
 
-    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool]):
+    In a young memory, where each word is rare, those that say nothing weigh nothing: those without any of `content`.
+    """
+
+    def __init__(self, seen: list[VisibleRows], terms: dict[str, bool], content: Collection[str] = ()):
         self.boards = [BoardRows(one, one.live_rows.lengths) for one in seen]
         self.terms = terms
         for board in self.boards:
             _find_terms(board, list(terms))
             board.repeats = _repeats(board)
         self.entries = sum(one.live_rows.totals.entries for one in seen)
+        # Of Han a term is two characters, and content is single ones.
+        said = {term for term, added in terms.items() if added or not set(content).isdisjoint((term, *term))}
+        self._light = terms.keys() - said if content and self.entries < GROWN else ()
         self.having: dict[str, int] = {}
         self._score_sessions()
-        self.idf = {term: inverse_frequency(self.entries, having) for term, having in self.having.items()}
+        self.idf = {term: self._weight(term, self.entries, having) for term, having in self.having.items()}
         self.full = sum(self.idf[term] for term in terms if not terms[term] or self.having[term])
         self.means = {turn: self._mean_length(turn) for turn in (False, True)}
         for board in self.boards:
@@ -148,6 +156,7 @@ class WordScores:
         # One extra element for NONE, always 0.
         own = np.append(board.own, 0)
         own[rows.dead] = 0
+        own[:-1][board.repeats] = 0  # what stands beside a question is no answer to it
         board.total = board.own.copy()
         for distance, share in SHARES:
             given = share * own
@@ -172,9 +181,12 @@ class WordScores:
             found = [_count(board, *board.found[term]) for board in self.boards]
             self.having[term] = sum(having for having, _ in found)
             having = min(documents, sum(int(np.count_nonzero(counts)) for _, counts in found))
-            idf = inverse_frequency(documents, having)
+            idf = self._weight(term, documents, having)
             for board, (_, counts), norm in zip(self.boards, found, norms, strict=True):
                 board.sessions += idf * counts * (K1 + 1) / (counts + norm)
+
+    def _weight(self, term: str, documents: int, having: int) -> float:
+        return 0.0 if term in self._light else inverse_frequency(documents, having)
 
     # --- records and turns in one order
 

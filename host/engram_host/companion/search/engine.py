@@ -19,17 +19,19 @@ from engram import log_line, text
 from engram.clock import day_name
 from engram.memory import ALL, access, line_meaning
 from engram.memory.access import Caller
+from engram.text.light_words import content_terms
 from engram.text.times import without_days
 from engram_host.companion.errors import StoreUnavailable, UnknownDevice
 from engram_host.companion.search.bm25 import WordScores
 from engram_host.companion.search.explanation import explain, why_empty
 from engram_host.companion.search.fusion import (
     Candidate,
+    Confidence,
     days_named,
     fuse,
+    on_days,
     value_of,
     vector_weight,
-    with_record,
 )
 from engram_host.companion.search.index import OBJECT_BYTES, DeviceIndex
 from engram_host.companion.search.mmr import mmr_order
@@ -290,9 +292,13 @@ class Ranking:
         self._devices = [device for _, device in found]
         self._seen = [visible_rows(index, request, caller, now) for index, _ in found]
         self._days = next(filter(None, (days_named(request, now, index.zone) for index, _ in found)), None)
-        scan = self._start_scan(vectors, query)
-        uses_words = request.words is not False
-        self._side = WordScores(self._seen, self._terms() if uses_words else {})
+        asked = without_days(request.query) if self._days and self._days.by_today else request.query
+        content = content_terms(asked)
+        self._of_days = of_days = on_days(self._days, self._seen) if self._days and not content else None
+        scan = self._start_scan(vectors, None if of_days else query)
+        uses_words = request.words is not False and not of_days
+        terms = query_terms(asked, MOST_TERMS) if uses_words else {}
+        self._side = WordScores(self._seen, terms, content)
         self._words = self._side if uses_words else None
         near = scan() if scan else None
         unembedded = sum(one.live_rows.unembedded for one in self._seen) if near else 0
@@ -301,12 +307,9 @@ class Ranking:
         self.weight, self.shape = 0.0, "meaning is not searched"
         if near:
             self.weight, self.shape = vector_weight(request.query, self._words, request.weight)
-        self.candidates = fuse(request, now, self._words, near, self._side.boards, self.weight)
+        self._confidence = sure = Confidence(self._words, near, content, bool(of_days))
+        self.candidates = fuse(request, now, self._words, near, self._side.boards, self.weight, sure, of_days)
         self._has_meaning = bool(query) and not self.degraded
-
-    def _terms(self) -> dict[str, bool]:
-        query = self._request.query
-        return query_terms(without_days(query) if self._days and self._days.by_today else query, MOST_TERMS)
 
     def _start_scan(self, vectors: VectorTable, query: QueryVector | None) -> Callable[[], VectorScores] | None:
         """Return the scan of the vectors, of many beside the search for words."""
@@ -338,7 +341,8 @@ class Ranking:
         hits: list[Hit] = []
         while part := list(islice(order, self._request.offset + self._request.limit - len(hits))):
             lines = self._read_lines(boards, part)
-            hits += [self._hit(one, fields) for one, fields in zip(part, lines, strict=True) if fields]
+            found = [(one, fields) for one, fields in zip(part, lines, strict=True) if fields]
+            hits += [self._hit(*each) for each in found if not self._of_days or content_terms(_text(each[1]))]
         return hits
 
     def _varied(self, boards: BoardTable, share: float) -> list[Candidate]:
@@ -365,10 +369,7 @@ class Ranking:
     def _hit(self, candidate: Candidate, line: Fields) -> Hit:
         request, device, board = self._request, self._devices[candidate.place], self._side.boards[candidate.place]
         state = cast(State, STATE_NAMES[int(board.column("state")[candidate.row])])
-        parts, confidence = candidate.confidence_parts, candidate.confidence
-        if candidate.log == "records":
-            parts = with_record(parts, line)
-            confidence = float(value_of(np.array([parts]))[0])
+        parts = self._confidence.with_line(candidate, line, _text(line))
         return Hit(
             device.name,
             candidate.id,
@@ -384,7 +385,7 @@ class Ranking:
             path=str(line.get("path", "")),
             heading=str(line.get("heading", "")),
             is_on_board=state != "archived" and candidate.seq >= device.logs[candidate.log].oldest,
-            confidence=confidence,
+            confidence=float(value_of(np.array([parts]))[0]),
             kind="turn" if candidate.log == "journal" else "memory",
         )
 

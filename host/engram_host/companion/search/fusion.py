@@ -28,7 +28,7 @@ from engram.text.times import Days, find_days
 from engram_host.companion.search.bm25 import BoardRows, Floats, WordScores, inverse_frequency
 from engram_host.companion.search.request import SearchRequest
 from engram_host.companion.search.tokenizer import has_identifier
-from engram_host.companion.search.view import ROUNDING, SHORTLIST, VectorScores
+from engram_host.companion.search.view import ROUNDING, SHORTLIST, VectorScores, VisibleRows
 from engram_host.companion.types import LogName
 from engram_host.time_zones import BoardZone
 
@@ -40,12 +40,11 @@ EXACT, PARAPHRASE = 0.2, 0.4
 MOST_CANDIDATES = 8000
 """Maximum candidates per side before fusion."""
 
-LEAST_COSINE = 0.1
-"""Least cosine of a find by meaning."""
-
 _DAY_SECONDS = 86400
 _LAST_MOMENT = 1 << 32
 _PER_CENT = 0.01
+_THOUSANDTH = 0.001
+_IDF = 1024
 _EQUAL = 1e-6
 
 Rows = NDArray[np.intp]
@@ -121,12 +120,14 @@ def fuse(
     meaning: VectorScores | None,
     boards: list[BoardRows],
     weight: float,
+    confidence: "Confidence",
+    of_days: Sequence[Floats] | None,
 ) -> list[Candidate]:
     """Return the candidates of both sides, best first by (score, at, device, id)."""
     lexical = [_share_of_top(board, words) for board in boards] if words else None
-    fusion = _Fusion(request, now, words, meaning, weight, _named(request.query, boards))
+    fusion = _Fusion(request, now, words, meaning, weight, _named(request.query, boards), confidence)
     found: list[Candidate] = []
-    for place, rows in enumerate(candidate_rows(request, lexical, meaning, len(boards))):
+    for place, rows in enumerate(candidate_rows(request, of_days or lexical, meaning, len(boards))):
         if len(rows):
             scores = lexical[place][rows] if lexical else np.zeros(len(rows))
             found += fusion.candidates(place, boards[place], rows, scores)
@@ -155,6 +156,7 @@ class _Fusion:
         meaning: VectorScores | None,
         weight: float,
         speaker: str,
+        confidence: "Confidence",
     ):
         self._request = request
         self._now = now
@@ -162,13 +164,13 @@ class _Fusion:
         self._meaning = meaning
         self._weight = weight
         self._speaker = speaker
-        self._confidence = Confidence(words, meaning)
+        self._confidence = confidence
 
     def candidates(self, place: int, board: BoardRows, rows: Rows, lexical: Floats) -> list[Candidate]:
         index, meaning, weight = board.seen.index, self._meaning, self._weight
         turn, at, number, seq = (board.column(name)[rows] for name in ("turn", "at", "number", "seq"))
         cosines = meaning.exact(place, rows) if meaning else np.full(len(rows), np.nan)
-        counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= LEAST_COSINE)
+        counts = ~np.isnan(cosines) & (np.nan_to_num(cosines) >= meaning.floor if meaning else False)
         near = np.where(counts, meaning.share(np.nan_to_num(cosines)), 0) * weight if meaning else np.zeros(len(rows))
         of_words = lexical * (1 - weight)
         base = of_words + near
@@ -213,6 +215,17 @@ def days_named(request: SearchRequest, now: int, zone: BoardZone) -> Days | None
     return _find_days(request.query, int(days_of(np.array([now]), zone)[0])) if request.dates else None
 
 
+def on_days(days: Days, seen: Sequence[VisibleRows]) -> list[Floats] | None:
+    """Return 1 for what people said and kept on some days, 0 for the rest; None if there is nothing."""
+    found = []
+    for one in seen:
+        columns = one.index.rows
+        days_of_rows = days_of(columns.column("at"), one.index.zone)
+        is_of_days = (days.first <= days_of_rows) & (days_of_rows <= days.last)
+        found.append((one.wanted & is_of_days & ~columns.column("reply")).astype(np.float64))
+    return found if any(one.any() for one in found) else None
+
+
 def _date_points(request: SearchRequest, now: int, at: NDArray[np.int64], zone: BoardZone) -> Floats | None:
     named = days_named(request, now, zone)
     if named is None:
@@ -230,10 +243,10 @@ def candidate_rows(
     found = _best(lexical, count, 0.0) if lexical else [np.zeros(0, np.intp)] * boards
     if meaning is None:
         return found
-    nearest = _best(meaning.cosines, SHORTLIST * count, LEAST_COSINE - ROUNDING)
+    nearest = _best(meaning.cosines, SHORTLIST * count, meaning.floor - ROUNDING)
     meaning.load([np.union1d(rows, near) for rows, near in zip(found, nearest, strict=True)])
     cosines = [meaning.exact(place, rows) for place, rows in enumerate(nearest)]
-    kept = _best(cosines, count, np.nextafter(LEAST_COSINE, -2))
+    kept = _best(cosines, count, np.nextafter(meaning.floor, -2))
     return [np.union1d(rows, near[at]) for rows, near, at in zip(found, nearest, kept, strict=True)]
 
 
@@ -283,12 +296,6 @@ def parts_shown(parts: Sequence[float]) -> tuple[tuple[str, float], ...]:
     return (*sides, *((what, part) for what, part in named[_SIDES:] if part != 1))
 
 
-def with_record(parts: Sequence[float], record: dict[str, Any]) -> tuple[float, ...]:
-    """Return the parts with the authority of a record's line."""
-    at = PARTS.index("authority")
-    return (*parts[:at], confidence.of_record(record) * _PER_CENT, *parts[at + 1 :])
-
-
 def value_of(parts: Floats) -> Floats:
     sides = parts[:, :_SIDES]
     searched = ~np.isnan(sides)
@@ -299,8 +306,12 @@ def value_of(parts: Floats) -> Floats:
 class Confidence:
     """Scorer of a search's confidence in its candidates; either side may be None."""
 
-    def __init__(self, words: WordScores | None, meaning: VectorScores | None):
+    def __init__(self, words: WordScores | None, meaning: VectorScores | None, content: list[str], is_of_days: bool):
         self._words = words
+        self._content = content
+        self._is_of_days = is_of_days
+        idfs = {term: round(_IDF * weight) for term, weight in words.idf.items()} if words else {}
+        self._certainty = confidence.Certainty(None, content, idfs, words.entries if words else _MANY)
         self._weights = _weights_of(words) if words else None
         self._meaning = meaning
         self._agreed = _agreed_evidence(words) if words else np.inf
@@ -318,6 +329,9 @@ class Confidence:
         """Return PARTS of some rows, shape (len(rows), 5), without a record's own authority; `points` are for dates."""
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
+        if not self._content:
+            parts[:, 0] = confidence.of_days_alone(True) * _THOUSANDTH if self._is_of_days else 0
+            return parts
         if self._words and self._weights:
             evidence = self._words.evidence(self._words.boards[place], rows)
             parts[:, 0] = _of_words(self._weights, evidence)
@@ -329,6 +343,16 @@ class Confidence:
         if points is not None:
             parts[:, 3] = np.where(points > 0, confidence.of_days(True), confidence.of_days(False)) * _PER_CENT
         return parts
+
+    def with_line(self, candidate: Candidate, line: dict[str, Any], said: str) -> tuple[float, ...]:
+        """Return the parts with what a line says: a record's authority, and the words of a young memory."""
+        words, meaning, authority, *others = candidate.confidence_parts
+        if candidate.coverage and self._content and self._certainty.weights is not None:
+            # Of twice as much the mean with the meaning is the words and half of the meaning.
+            words = (1 if math.isnan(meaning) else 2) * self._certainty.of_own_words(said) * _THOUSANDTH
+        if "content" in line:
+            authority = confidence.of_record(line) * _PER_CENT
+        return (words, meaning, authority, *others)
 
 
 @dataclass(frozen=True)
@@ -361,7 +385,7 @@ def _of_words(weights: _Weights, evidence: Floats) -> Floats:
 
 
 def _of_meaning(meaning: VectorScores, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
-    base = (meaning.mean + meaning.unrelated) / 2
+    base = max(meaning.mean, meaning.floor)
     away = (np.nan_to_num(cosines, nan=base) - base) / max(1e-6, 1 - base)
     return np.clip((away - _UNRELATED) / (1 - _UNRELATED), 0, 1)
 

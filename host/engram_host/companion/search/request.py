@@ -112,6 +112,9 @@ class SearchRequest(BaseModel):
     explain: bool = Field(default=False, description="whether to explain each score")
 
 
+LEAST_NEAR = 0.05
+"""Least confidence of a hit for a board that has no word of the query."""
+
 HitKind = Literal["memory", "turn", "note", "passage"]
 
 Part = tuple[str, float]
@@ -167,6 +170,11 @@ class Hit:
 
     confidence: float = 0.0
     kind: HitKind = "memory"
+
+    @property
+    def is_near(self) -> bool:
+        """False for what only meaning finds, and not surely: in a prompt it would be noise."""
+        return self.coverage > 0 or self.confidence >= LEAST_NEAR
 
 
 @dataclass(frozen=True)

@@ -243,11 +243,11 @@ Copy = tuple[str, LogName, int]
 
 @dataclass(frozen=True)
 class QueryVector:
-    """A query's vector, its model, and the model's cosine of unrelated texts."""
+    """A query's vector, its model, and the cosine from which on a text may have to do with it."""
 
     identity: Identity
     vector: Vector
-    unrelated: float = 0.0
+    floor: float = 0.0
 
 
 class VectorScores:
@@ -261,9 +261,9 @@ class VectorScores:
         self._query = query.vector.astype(np.float64)
         self.cosines = [one.index.vectors.nearness(query.vector, len(one.index.rows)) for one in seen]
         """Approximate cosines of wanted rows by board, -2 without a vector."""
-        self.unrelated = query.unrelated
+        self.floor = query.floor
         self.mean = self._mean(query)
-        """Mean over all visible rows; near `unrelated` for few entries."""
+        """Mean over all visible rows; near the floor for few entries."""
         for one, cosines in zip(seen, self.cosines, strict=True):
             cosines[~one.wanted] = _NOWHERE
         self._rows: list[NDArray[np.intp]] = []
@@ -280,7 +280,7 @@ class VectorScores:
                 slots = one.index.rows.column("slot")[rows[:: len(rows) // _SAMPLE + 1]]
                 sample += one.index.vectors.nearness_at(query.vector, slots).tolist()
         share = min(1.0, embedded / _FEW)  # the mean of few rows is unreliable
-        return share * sum(sorted(sample)) / max(1, len(sample)) + (1 - share) * query.unrelated
+        return share * sum(sorted(sample)) / max(1, len(sample)) + (1 - share) * query.floor
 
     @property
     def has_rows(self) -> bool:
