@@ -59,6 +59,7 @@ def test_drafts_that_a_kill_left_are_removed_and_those_of_others_stay(tmp_path: 
     for name, age in (("left", 7200), ("fresh", 0)):
         draft = tmp_path / f".new-{name}"
         draft.write_bytes(b"a secret")
-        os.utime(draft, (time.time() - age,) * 2)
+        at = time.time() - age
+        os.utime(draft, (at, at))
     tokens.write_private(tmp_path / "key", b"another")
     assert sorted(path.name for path in tmp_path.iterdir()) == [".new-fresh", "key"]

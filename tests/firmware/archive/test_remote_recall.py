@@ -71,7 +71,7 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
     linked.exchange.close(NetError("gone"))
     more = " More may be with the companion, which is not connected."
     for arguments in ({"query": "red kite"}, {"query": "red kite", "since": "2020-01-01"}):
-        answer = await linked.run("memory_search", **arguments)
+        answer = await linked.run("memory_search", **arguments)  # pyright: ignore[reportArgumentType]
         assert answer["found"] == [] and "not connected" in answer["note"]
         assert answer["reason"].startswith("on the board, ") and answer["reason"].endswith(more)
     answer = await linked.run("memory_list", tags=["kite"])
