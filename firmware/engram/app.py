@@ -6,7 +6,7 @@ import sys
 
 from engram.build import build  # isort: skip  it imports leaves first
 from engram import __version__, diag, files
-from engram.channels.console.commands import count_of, stats
+from engram.channels.console.commands import count_of
 from engram.channels.console.console import STOPPED, Console
 from engram.channels.message import BufferedSink
 from engram.clock import Backoff
@@ -225,7 +225,9 @@ class App:
         if board.model:
             board.model.tidy()
         if not is_busy and not board.turn_queue.is_active():
-            stats.walk_flash(board)
+            from engram.channels.console.commands.stats import walk_flash  # once the banner is shown
+
+            walk_flash(board)
         return is_busy
 
     async def _cancel(self, tasks: list, most_ms: int = _END_MS) -> None:

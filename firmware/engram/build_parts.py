@@ -8,7 +8,6 @@ from engram.errors import ArgumentError, ConfigError
 from engram.net.transport import tls_context
 from engram.net.http import Client
 from engram.channels.console.commands import commands
-from engram.channels.console.commands.stats import find_status
 from engram.channels.message import Message
 # isort: on
 
@@ -42,6 +41,7 @@ def make_model(board):
 
 
 def make_companion(board):
+    from engram.channels.console.commands.stats import find_status  # what a companion is told
     from engram.link.companion import Companion  # absent from boards without one
 
     config, records, journal = board.config, board.records, board.journal

@@ -91,7 +91,7 @@ class PrincipalProfile(principal_files.PrincipalTexts):
         return max(0, len(self._whole(name)) - self._limit(name))
 
     def _limit(self, name: str) -> int:
-        return _LIMITS[name] if name in _LIMITS else self._texts.limit
+        return _LIMITS.get(name) or self._texts.limit
 
     def _whole(self, name: str) -> str:
         if name == USER and self._principal != OWNER.principal and files.size(self._path(name)) < 0:
