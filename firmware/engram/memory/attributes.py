@@ -3,6 +3,7 @@
 "Where do I live?" shares no word with "I moved to Berlin"; an index holds the attribute of both as a term, such as +home.
 """
 
+from engram.compat import const
 from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode
 
@@ -16,7 +17,7 @@ partner my wife|my husband|my partner|my girlfriend|my boyfriend|i married|user'
 past before|previously|formerly|used to|former|previous|in the past"""
 GERMAN = """\
 home ich wohne|ich wohnte|wohne ich|wohnte ich|ich lebe|ich bin nach|ich ziehe nach|meine adresse;
-name ich heiße|heiße ich|mein name; work ich arbeite|arbeite ich|mein beruf|meine arbeit;
+name ich heiße|heiße ich|ich heisse|heisse ich|mein name; work ich arbeite|arbeite ich|mein beruf|meine arbeit;
 birthday mein geburtstag|ich bin geboren; partner meine frau|mein mann|meine freundin|mein freund;
 past früher|vorher|zuvor|ehemalig"""
 CHINESE = """\
@@ -24,15 +25,30 @@ home 我住|我搬|我家; name 我叫|我的名字; work 我上班|我工作|�
 partner 我的妻子|我的丈夫|我老婆|我老公; past 以前|之前|从前"""
 
 PAST = "past"
+_LONGEST = const(500)  # characters of a text that are looked at: a sentence or two say it
 _lexicon = Lexicon((ENGLISH, GERMAN), (CHINESE,))
+_signs = set()  # the longest word of each phrase: without one of them, a text has no phrase
 
 
 def kinds(said: str) -> set:
     """Return the attributes of a text, "" and PAST among them."""
-    words = split_words(encode(said))
+    data = encode(said[:_LONGEST]).lower()
+    if not any(sign in data for sign in _signs or _find_signs()):
+        return set()
+    words = split_words(data)
     others = [word for at, word in enumerate(words) if _lexicon.longest(words, at)[0] != PAST]
     found = {_lexicon.longest(others, at)[0] for at in range(len(others))}
     return found if len(others) == len(words) else found.union((PAST,))
+
+
+def _find_signs() -> set:
+    for table in (ENGLISH, GERMAN, CHINESE):
+        for entry in table.split(";"):
+            for phrase in entry.strip().partition(" ")[2].split("|"):
+                sign = max(encode(phrase.replace("'", " ")).split(), key=len)
+                if not any(known in sign for known in _signs):
+                    _signs.add(sign)
+    return _signs
 
 
 def terms(said: str):
