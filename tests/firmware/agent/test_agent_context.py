@@ -29,7 +29,7 @@ def test_rules_stand_after_the_guidance_and_a_task_with_its_persons_message_unti
     keeper = board.profile.for_caller(OWNER)
     keeper.write("agent.md", "Answer in verse.")
     keeper.write("task.md", "Book the trip to Rome; waits for Carla")
-    board.records.store("The trip to Rome takes six days", ["task"])
+    board.records.store("The trip to Rome takes six days", ["open-task"])
     prompt = build_prompt(board, "hello")
     assert _system(prompt)[2] == "<agent.md>\nAnswer in verse.\n</agent.md>"
     assert "<task.md>\nBook the trip to Rome; waits for Carla\n</task.md>" in _last(prompt)
