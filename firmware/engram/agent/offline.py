@@ -115,7 +115,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         name, _, number = ref.partition("#")
         notebook = self.notes.for_caller(caller)
         lines = notebook.text(name).split("\n")
-        del lines[int(number) - 1]
+        lines[int(number) - 1] = ""  # the others keep their numbers
         notebook.write(name, "\n".join(lines))
         return "Forgot %s: %s (/undo brings it back)" % (ref, snippet(line, 200))
 

