@@ -14,6 +14,7 @@ from engram.learning.operations import fenced
 from engram.memory import access
 from engram.memory.principal_files import appended
 from engram.text.light_words import content_terms
+from engram.text.openers import own_words
 
 _FEWEST = const(4)  # messages of a day that are worth a call
 _MOST = const(200)  # the last ones of a day
@@ -32,6 +33,7 @@ Answer with a JSON list and nothing else, [] if nothing happened: [{"from":["t12
 
 class Diary(Job):
     name = "diary"
+    status_lines = Job.refusal_lines
 
     def __init__(self, config, clock, records, journal, notes, cursor, model):
         super().__init__(cursor)
@@ -103,11 +105,6 @@ class Diary(Job):
             self._refuse(name, str(error))
         diag.info("diary", "%s: %d lines from %d messages" % (name, len(reading.lines), len(turns)))
 
-    def status_lines(self):
-        if self._waiting and self.pause.why:
-            yield "waits: " + self.pause.why
-        yield from self.refusal_lines()
-
 
 class DiaryBatch(operations.Batch):
     """The messages of one day in one notebook; `lines` are those of its note."""
@@ -122,7 +119,9 @@ class DiaryBatch(operations.Batch):
         """Return the elements of the model's answer on the first `each` characters of a message; ArgumentError, ModelError."""
         lines = ["<said>"]
         for turn in sorted(self._turns.values(), key=lambda turn: turn["seq"]):
-            lines.append(fenced("[t%d %s] %s" % (turn["seq"], self._time(turn), text.cut(turn["text"], each))))
+            lines.append(
+                fenced("[t%d %s] %s" % (turn["seq"], self._time(turn), text.cut(own_words(turn["text"]), each)))
+            )
         return await self._ask(model, cursor, _ASKED, "\n".join(lines + ["</said>"]), _REPLY_TOKENS)
 
     def _time(self, turn: dict) -> str:
@@ -136,7 +135,7 @@ class DiaryBatch(operations.Batch):
         if not isinstance(content, str) or not content.strip() or len(content) > _LONGEST:
             raise ArgumentError("content", "must be a text of at most %d characters." % _LONGEST)
         turns = [self._turns[ref] for ref in sources]
-        if all(set(text.terms(turn["text"])).isdisjoint(text.terms(content)) for turn in turns):
+        if all(set(text.terms(own_words(turn["text"]))).isdisjoint(text.terms(content)) for turn in turns):
             raise ArgumentError("content", "has no word of what the person said.")
         if len(self.lines) == _LINES:
             raise ArgumentError("answer", "has more than %d lines." % _LINES)

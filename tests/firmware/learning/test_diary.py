@@ -54,6 +54,16 @@ async def test_after_midnight_the_days_messages_become_lines_of_its_note():
     assert not board.note_retention.waiting()  # their messages were read for facts
 
 
+async def test_what_is_forgotten_leaves_the_diary_too_and_a_note_of_ones_own_is_no_line_of_it():
+    board = _board(_line(["t3", "t4"], "Booked the flight"), _line(["t5"], "Boiler mended, 90 euros"))
+    board.now += DAY
+    await _write(board)
+    board.journal.redact("t4", OWNER)
+    assert _note(board) == "- 14:33 Boiler mended, 90 euros [t5]\n"
+    board.notes.for_caller(OWNER).note("the code was tried [tested]")
+    assert board.note_retention.waiting() == {"owner": 1}
+
+
 async def test_a_day_is_written_once_whenever_the_power_fails():
     board = _board(_line(["t3"], "Booked the flight"))
     board.now += DAY

@@ -69,6 +69,15 @@ class Notes:
         if self.uncopied is not None:
             self.uncopied.add(file)
 
+    def drop_lines_of(self, turn: str, caller) -> None:
+        """Remove the diary's lines that name a turn, for good."""
+        notebook = None if caller.group else self.for_caller(caller)
+        for name in notebook.names() if notebook else ():
+            lines = notebook.text(name).split("\n")
+            kept = [line for line in lines if turn not in turns_named(line)]
+            if len(kept) < len(lines):
+                notebook.put_back(name, "\n".join(kept))
+
     def named(self, principal: str):
         """Return the notes of a principal or a workspace such as "ws:garden", for background jobs."""
         return Notebook(self, principal)
@@ -169,6 +178,12 @@ class Notebook(principal_files.PrincipalTexts):
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "must be MEMORY.md or a day's note such as " + self.today() + ".")
         return self._texts.folder + "/" + principal_files.file_name_of(name, self._principal)
+
+
+def turns_named(line: str) -> list:
+    """Return the ids at the end of a line of the diary, [] for another line: - 10:30 booked the flight [t12 t13]"""
+    refs = line.rpartition(" [")[2][:-1].split(" ") if line[-1:] == "]" else []
+    return refs if all(ref[:1] == "t" and ref[1:].isdigit() for ref in refs) else []
 
 
 def is_note(name) -> bool:

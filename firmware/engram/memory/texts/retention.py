@@ -19,7 +19,7 @@ from engram import diag, files, log_line, text
 from engram.compat import const, first_of
 from engram.errors import StoreError
 from engram.memory import principal_files
-from engram.memory.texts.notes import is_note
+from engram.memory.texts.notes import is_note, turns_named
 
 _FILE = const("/daily.json")
 _BLOCK = const(4096)  # of the flash: a file takes whole ones
@@ -114,7 +114,7 @@ class NoteRetention:
                     continue
                 crc = crc32(line, crc)
                 content = text.decode(bytes(line)).strip()
-                if content and content[0] != "#" and not _is_of_turns(content):
+                if content and content[0] != "#" and not turns_named(content):
                     yield at + len(line), crc, content[2:] if content[:2] == "- " else content
 
     def _crc(self, file: str, length: int) -> int:
@@ -214,11 +214,6 @@ class NoteRetention:
         except StoreError as error:
             # On a full flash room is more needed than this.
             diag.warning("daily", "it is not kept which notes left: %s" % error)
-
-
-def _is_of_turns(line: str) -> bool:
-    """True for a line of the diary, which names its turns."""
-    return line[-1:] == "]" and " [t" in line
 
 
 def _state(found) -> dict:
