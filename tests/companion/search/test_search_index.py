@@ -212,6 +212,22 @@ def test_an_index_that_is_made_ahead_waits_while_a_query_is_embedded():
     assert store.reads
 
 
+def test_an_index_that_is_made_ahead_does_not_hold_up_a_search_that_has_it():
+    store = SearchStore()
+    store.put_all("a", [turn(1, "green bike")])
+    cache = IndexCache(store, store)  # pyright: ignore[reportArgumentType]
+    index, _ = cache.get("a", None)
+    store.put_all("a", [turn(2, "blue car")])
+    with ThreadPoolExecutor(1) as threads:
+        with cache.asking():
+            made = threads.submit(cache.make_ahead, [store.device("a")], None)
+            wait_until("the index waits for its turn", lambda: any(lock.locked() for lock in cache._loading.values()))
+            wait_until("the search has the lock", lambda: index.lock.acquire(blocking=False))
+            assert not made.done()
+            index.lock.release()
+        made.result(SECONDS)
+
+
 def test_what_an_index_says_that_it_takes_is_what_it_takes():
     store = SearchStore()
     store.put_all(

@@ -112,10 +112,12 @@ class IndexCache:
             loading = self._loading.setdefault(device.name, threading.Lock())
         with loading:
             index = self._index(device)
-            with index.lock:
-                self._refresh(index, device, identity, is_ahead=is_ahead)
-                size = index.nbytes
-            self._mark_used(device.name, index, size)
+            self._refresh(index, device, identity, is_ahead=is_ahead)
+            with index.lock, self._lock:
+                if self._indexes.get(device.name) is index:
+                    self._indexes.move_to_end(device.name)
+                    self._bytes[device.name] = index.nbytes
+                    self._evict_oldest()
         return index
 
     def _take_turn(self, name: str, *, is_ahead: bool) -> None:
@@ -161,33 +163,29 @@ class IndexCache:
         return index
 
     def _refresh(self, index: DeviceIndex, device: Device, identity: Identity | None, *, is_ahead: bool) -> None:
+        """Bring an index up to date, in steps: a search may hold its lock while a turn is awaited."""
         is_new = not index.version
         while index.version < device.version:
             self._take_turn(device.name, is_ahead=is_ahead)
             changes = self._boards.changes(device.name, index.version, _CHANGES_AT_ONCE)
-            index.apply(changes)
-            if len(changes) < _CHANGES_AT_ONCE:
-                # The last change may be gone with its line, so the board's version counts.
-                index.version = max(index.version, device.version)
-        if is_new:
-            index.postings.fold()
-        if identity is None:
-            return  # no query vector this time; the next query may use them
-        index.use_identity(identity)
+            with index.lock:
+                index.apply(changes)
+                if len(changes) < _CHANGES_AT_ONCE:
+                    # The last change may be gone with its line, so the board's version counts.
+                    index.version = max(index.version, device.version)
+        with index.lock:
+            if is_new:
+                index.postings.fold()
+            if identity is None:
+                return  # no query vector this time; the next query may use them
+            index.use_identity(identity)
         while index.vectors_seen < device.version:
             self._take_turn(device.name, is_ahead=is_ahead)
             vectors = self._vectors.vectors(device.name, identity, index.vector_version, _VECTORS_AT_ONCE)
-            index.apply_vectors(vectors)
-            if len(vectors) < _VECTORS_AT_ONCE:
-                index.vectors_seen = device.version  # each vector is a change of its board
-
-    def _mark_used(self, name: str, index: DeviceIndex, size: int) -> None:
-        with self._lock:
-            if self._indexes.get(name) is not index:
-                return
-            self._indexes.move_to_end(name)
-            self._bytes[name] = size
-            self._evict_oldest()
+            with index.lock:
+                index.apply_vectors(vectors)
+                if len(vectors) < _VECTORS_AT_ONCE:
+                    index.vectors_seen = device.version  # each vector is a change of its board
 
     def _evict_oldest(self) -> None:
         total = sum(self._bytes.values())
