@@ -20,7 +20,7 @@ from engram_host.cli import output
 from engram_host.cli.access import note_command, opened_store
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import HOME, JSON, URL, Context, takes
-from engram_host.companion.auth.tokens import operator_token, token_digest, write_private
+from engram_host.companion.auth.tokens import operator_token, token_digest, write_atomically
 from engram_host.companion.lockfile import running_addresses
 from engram_host.companion.logs import FORMATS, LEVELS, set_up
 from engram_host.companion.settings_reader import has_password
@@ -109,7 +109,7 @@ async def _serve(context: Context, flags: Flags, ready_file: Path | None) -> Non
             if ready_file:
                 # For this user only: the page's address may sign in.
                 ready = addresses | {"page": await asyncio.to_thread(running.page_address)}
-                write_private(ready_file, json.dumps(ready).encode())
+                write_atomically(ready_file, json.dumps(ready).encode())
             await running.serve(stop)
 
 

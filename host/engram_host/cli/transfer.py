@@ -19,7 +19,7 @@ from engram_host.cli import output
 from engram_host.cli.chat import BoardTalk, LinkConsole
 from engram_host.cli.exit_status import CommandError, WrongUsage
 from engram_host.cli.options import DEVICE, HOME, JSON, PORT, URL, Context, takes
-from engram_host.companion.auth.tokens import write_private
+from engram_host.companion.auth.tokens import write_atomically
 from engram_host.companion.lockfile import running_addresses
 from engram_host.transfer.formats import Fields
 from engram_host.transfer.markdown import write_page
@@ -100,7 +100,7 @@ class FileImport(ImportReport):
 
     def end(self, source: MemoryFile) -> None:
         super().end(source)
-        write_private(self._out, "".join(line + "\n" for line in self._lines).encode())
+        write_atomically(self._out, "".join(line + "\n" for line in self._lines).encode())
 
 
 # --- commands
@@ -214,7 +214,7 @@ def _write(lines: Iterator[str], out: Path | None) -> int:
         written.append(line + "\n")
         total = total or _memories(line)
         progress.step("Writing memories", min(len(written), total), total)
-    write_private(out, "".join(written).encode())
+    write_atomically(out, "".join(written).encode())
     progress.say(f"lines written: {len(written)}")
     return len(written)
 

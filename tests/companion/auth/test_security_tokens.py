@@ -55,11 +55,12 @@ def test_a_secret_that_is_not_one_word_is_refused_unshown(tmp_path: Path, conten
     assert not re.search("abc", str(refused.value))
 
 
-def test_drafts_that_a_kill_left_are_removed_and_those_of_others_stay(tmp_path: Path):
-    for name, age in (("left", 7200), ("fresh", 0)):
-        draft = tmp_path / f".new-{name}"
+def test_drafts_that_a_kill_left_are_removed_and_files_of_others_stay(tmp_path: Path):
+    fresh = ".new-" + 8 * "a0"
+    for name, age in ((".new-" + 8 * "b1", 7200), (fresh, 0), (".new-recipes.txt", 7200)):
+        draft = tmp_path / name
         draft.write_bytes(b"a secret")
         at = time.time() - age
         os.utime(draft, (at, at))
     tokens.write_private(tmp_path / "key", b"another")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".new-fresh", "key"]
+    assert {path.name for path in tmp_path.iterdir()} == {fresh, ".new-recipes.txt", "key"}

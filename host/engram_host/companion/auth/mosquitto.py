@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engram_host.companion.auth.tokens import mosquitto_hash, new_token, write_private
+from engram_host.companion.auth.tokens import mosquitto_hash, new_token, write_atomically
 from engram_host.companion.errors import SettingError
 from engram_host.companion.types import DeviceToken
 
@@ -157,7 +157,7 @@ def write_mosquitto_files(
     try:
         where.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
-            write_private(where / name, text.encode(), access.mode, (access.uid, access.gid))
+            write_atomically(where / name, text.encode(), access.mode, (access.uid, access.gid))
     except OSError as error:
         raise SettingError(str(folder), f"the files cannot be written there: {error.strerror}.") from None
     return [where / name for name in texts]

@@ -26,7 +26,7 @@ KEPT_OWNER = (-1, -1)
 
 LOOKS_LIKE_TOKEN = re.compile(r"[A-Za-z0-9_-]{43}")
 
-_DRAFT = ".new-"
+_DRAFT, _DRAFT_BYTES = ".new-", 8
 _DRAFT_SECONDS = 3600
 """Age at which a draft was left by a kill, and is nobody's work any more."""
 
@@ -84,10 +84,15 @@ def read_secret(path: Path) -> str:
     return secret
 
 
-def write_private(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, int] = KEPT_OWNER) -> None:
-    """Write and sync a file, whole or not at all, for this user only unless `mode` says more. Raise OSError."""
+def write_private(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """Write a file as write_atomically() does, in a folder of the companion's own. Raise OSError."""
     _sweep_drafts(path.parent)
-    draft = path.with_name(_DRAFT + secrets.token_hex(8))
+    write_atomically(path, data, mode)
+
+
+def write_atomically(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, int] = KEPT_OWNER) -> None:
+    """Write and sync a file, whole or not at all, for this user only unless `mode` says more. Raise OSError."""
+    draft = path.with_name(_DRAFT + secrets.token_hex(_DRAFT_BYTES))
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             os.fchmod(file.fileno(), mode)
@@ -104,7 +109,7 @@ def write_private(path: Path, data: bytes, mode: int = 0o600, owner: tuple[int, 
 @cache
 def _sweep_drafts(folder: Path) -> None:
     """Remove what killed processes left in a folder, once in a process."""
-    for draft in folder.glob(_DRAFT + "*"):
+    for draft in folder.glob(_DRAFT + 2 * _DRAFT_BYTES * "[0-9a-f]"):
         with contextlib.suppress(OSError):
             if draft.stat().st_mtime < time.time() - _DRAFT_SECONDS:
                 draft.unlink()
