@@ -9,7 +9,7 @@ import pytest
 from engram_host.companion import supervisor as supervisor_module
 from engram_host.companion.auth.tokens import new_token
 from engram_host.companion.errors import StoreUnavailable
-from engram_host.companion.supervisor import Supervisor
+from engram_host.companion.supervisor import Supervisor, TaskSet
 from waiting import wait_until_async
 
 
@@ -173,3 +173,25 @@ def test_an_error_is_reported_without_a_secret_and_shortened(quick):
         await task.stop()
 
     run(play)
+
+
+def test_work_that_fails_after_its_caller_was_cancelled_is_logged(caplog: pytest.LogCaptureFixture):
+    async def work() -> None:
+        may_fail = asyncio.Event()
+
+        async def fail() -> None:
+            await may_fail.wait()
+            raise KeyError("a mistake")
+
+        tasks = TaskSet("the count of a call")
+        caller = asyncio.create_task(tasks.complete(fail()))
+        await asyncio.sleep(0)
+        caller.cancel()
+        await asyncio.wait([caller])
+        may_fail.set()
+        await tasks.stop(1)
+
+    run(work)
+    assert [record.message.partition(" at ")[0] for record in caplog.records] == [
+        "the count of a call failed: KeyError: 'a mistake'"
+    ]

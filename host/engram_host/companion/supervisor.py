@@ -272,8 +272,11 @@ class TaskSet:
     async def complete(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Run work to its end even if the caller is cancelled."""
         task = self._add(work)
-        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # read for a caller that has gone
-        return await asyncio.shield(task)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._log_failure)
+            raise
 
     async def stop(self, seconds: float = 0.0) -> None:
         """Cancel what has not ended after some seconds."""
@@ -289,7 +292,7 @@ class TaskSet:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    def _log_failure(self, task: asyncio.Task[None]) -> None:
+    def _log_failure(self, task: asyncio.Task[Any]) -> None:
         if not task.cancelled() and (error := task.exception()):
             _log.error("%s failed: %s", self._name, describe_error(error))
 
