@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -14,7 +15,7 @@ import pytest
 import support
 from engram.errors import EngramError
 from engram.memory.access import OWNER
-from engram_host.companion.errors import ImportRefused
+from engram_host.companion.errors import ImportRefused, UnknownImport
 from engram_host.companion.imports.files import ImportFiles, ImportStatus
 from engram_host.companion.imports.service import ImportService
 from movers import mover
@@ -217,6 +218,24 @@ def test_one_board_has_one_import_at_a_time(imports: Imports, kitchen: Sent):
     imports.wait(first["id"], "cancelled")
 
 
+def service_on(home: Path) -> ImportService:
+    """Return the service of one of several processes on a folder."""
+    return ImportService(boards=Mock(), notes=Mock(), conversations=Mock(), home=home, supervisor=Mock(), lease=Mock())
+
+
+def test_an_unknown_import_is_not_begun_and_makes_no_folder(tmp_path: Path):
+    with pytest.raises(UnknownImport):
+        asyncio.run(service_on(tmp_path).begin("kitchen", "0" * 16))
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_import_that_cannot_be_kept_is_refused_with_the_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    ImportFiles(tmp_path).add(ImportStatus("0" * 16, "kitchen", "in.jsonl", 0), [])
+    monkeypatch.setattr(ImportFiles, "save", Mock(side_effect=OSError(errno.EROFS, "Read-only file system")))
+    with pytest.raises(ImportRefused, match="Read-only file system"):
+        asyncio.run(service_on(tmp_path).begin("kitchen", "0" * 16))
+
+
 def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     files, ids = ImportFiles(tmp_path), ["0" * 16, "1" * 16]
     for import_id in ids:
@@ -230,14 +249,10 @@ def test_of_two_imports_that_begin_at_the_same_time_one_runs(tmp_path: Path, mon
             both_have_looked.wait(1)  # in vain if only one looks at a time
         return found
 
-    def service() -> ImportService:
-        """What one of several processes on the folder has."""
-        return ImportService(
-            boards=Mock(), notes=Mock(), conversations=Mock(), home=tmp_path, supervisor=Mock(), lease=Mock()
-        )
-
     async def begin() -> list[Any]:
-        return await asyncio.gather(*(service().begin("kitchen", each) for each in ids), return_exceptions=True)
+        return await asyncio.gather(
+            *(service_on(tmp_path).begin("kitchen", each) for each in ids), return_exceptions=True
+        )
 
     monkeypatch.setattr(ImportFiles, "list_imports", list_together)
     refused = [each for each in asyncio.run(begin()) if isinstance(each, ImportRefused)]

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -144,10 +144,8 @@ class ImportService(LeasedPart):
         status = ImportStatus(secrets.token_hex(8), device, name[:200], now, changed=now)
         status.total = len(found.lines)
         status.expected, status.notes, status.unknown = found.counts, found.notes, found.unknown
-        try:
+        with _refused_if_unkept():
             self._files.add(status, found.lines)
-        except OSError as error:
-            raise ImportRefused(REFUSALS.say("import_unkept", problem=str(error.strerror))) from None
         self._remove_old(now)
         return status
 
@@ -163,7 +161,8 @@ class ImportService(LeasedPart):
         return ImportLines(len(fitting), fitting[offset : offset + limit])
 
     def _begin(self, device: str, import_id: str) -> ImportStatus:
-        with self._files.locked():
+        self._find(device, import_id)
+        with _refused_if_unkept(), self._files.locked():
             status = self._find(device, import_id)
             if status.state in ("running", "done"):
                 return status
@@ -312,6 +311,14 @@ class ImportService(LeasedPart):
     async def _kept(self, status: ImportStatus) -> None:
         with contextlib.suppress(FileNotFoundError):  # it was removed together with the companion's folder
             await asyncio.to_thread(self._save, status)
+
+
+@contextlib.contextmanager
+def _refused_if_unkept() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise ImportRefused(REFUSALS.say("import_unkept", problem=str(error.strerror))) from None
 
 
 def _message_id(status: ImportStatus, line: ImportLine) -> str:
