@@ -99,7 +99,7 @@ def is_known_turn(line: dict) -> bool:
         return isinstance(operation, str)
     if not operation and "gone" not in line and not isinstance(line.get("text"), str):
         return False
-    if not isinstance(line.get("n", 0), int):
+    if not all(isinstance(line.get(name, 0), int) for name in ("n", "at")):
         return False
     for name in ("scope", "title", "caption", "workspace", "forwarded", "quoted"):
         if not isinstance(line.get(name, ""), str):

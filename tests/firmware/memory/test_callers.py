@@ -192,7 +192,7 @@ def test_two_people_in_a_room_that_a_channel_mixed_up_keep_their_sessions():
     board.restart()
     for caller in mixed:
         texts = [board.journal.turn(seq)["text"] for seq in board.journal.window(board.journal.current(caller), 9)]
-        assert texts == ["I am " + caller.principal] * 2 and len(board.journal.sessions(caller)) == 1
+        assert texts == ["I am " + caller.principal] * 2 and len(list(board.journal.sessions(caller))) == 1
 
 
 def test_nobody_goes_on_privately_in_the_session_of_a_group():
@@ -214,7 +214,7 @@ def test_who_begins_many_sessions_pushes_out_none_of_others():
         board.now += 1
         board.journal.begin(BOB)
     assert [session.id for session in board.journal.sessions(ANN)] == [hers]
-    assert len(board.journal.sessions(BOB)) == 3
+    assert len(list(board.journal.sessions(BOB))) == 3
 
 
 def test_long_names_of_rooms_and_people_fit_into_a_segments_header():

@@ -3,8 +3,9 @@
 from board import ANN, ROOM, Board
 from engram.errors import NotFound
 from engram.memory.access import OWNER
+from engram.memory.journal import schema
 from engram.memory.records.records import Draft
-from support import raises
+from support import change, raises
 
 SECRET = "zanzibar"
 
@@ -48,6 +49,19 @@ def test_undo_brings_record_and_turns_back():
     for _ in range(2):
         assert sorted(_recalled(board)) == [ref, turn]
         board.restart()
+
+
+def test_undo_brings_a_turn_back_whose_session_left_the_list_but_not_one_of_a_deleted_session():
+    change(schema, SESSIONS=1)
+    for is_deleted in (False, True):
+        board = Board()
+        ref, turn = _told(board)
+        board.forgetting.forget(ref, with_turns=True)
+        if is_deleted:
+            board.journal.delete(OWNER, board.journal.current(OWNER))
+        board.journal.begin(OWNER)
+        board.undo.undo()
+        assert board.journal.has(turn, OWNER) is not is_deleted
 
 
 def test_a_turn_of_another_is_not_redacted():

@@ -83,7 +83,7 @@ def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
     for number in range(400):
         board.journal.add(OWNER, "user", "owner", "Ann owns apple %d" % number)
     _lose_index(board)
-    assert board.journal.entries.partial and board.journal.sessions(OWNER)[0].turns == 400
+    assert board.journal.entries.partial and next(board.journal.sessions(OWNER)).turns == 400
     while board.journal.entries.tick():
         pass
     assert not board.journal.entries.partial and board.journal.entries.count() == 400

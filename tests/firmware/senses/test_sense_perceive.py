@@ -33,7 +33,7 @@ def test_what_was_perceived_earlier_is_a_turn_of_its_own_time_in_a_session_of_to
     (session,) = board.journal.sessions(OWNER)
     assert session.at == board.clock.now()
     board.restart()
-    assert board.journal.sessions(OWNER)[0].at == session.at
+    assert next(board.journal.sessions(OWNER)).at == session.at
 
 
 def test_an_event_is_a_memory_of_the_owners_even_if_it_repeats():

@@ -10,7 +10,7 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
-from engram.memory.journal.schema import cut_to, fitting_text, room_of, title_of
+from engram.memory.journal.schema import cut_to, fitting_text, is_said, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
 from engram.store.types import LIVE, Query
 
@@ -28,7 +28,7 @@ Session = namedtuple("Session", "id title turns at")
 class Journal:
     """The turns of a board, up to `cap` bytes; `link_state` is None without a companion.
 
-    A person's message after `idle_seconds` without a turn begins a new session, unless they are 0.
+    A person's message `idle_seconds` after the one before begins a new session, unless they are 0.
     """
 
     def __init__(self, store, turn_schema, clock, cap: int, link_state, idle_seconds: int = 0):
@@ -60,13 +60,6 @@ class Journal:
     def current(self, caller) -> str:
         return self._sessions.current(caller)
 
-    def _going_on(self, caller, role: str, at: int) -> str:
-        """Return the session that a turn of a role goes on with, "" to begin one."""
-        sid = self.current(caller)
-        head = self._heads.get(sid)
-        is_idle = head and head.turns and role == "user" and at - head.at >= self._idle_seconds > 0
-        return "" if is_idle else sid
-
     def begin(self, caller, title: str = "") -> str:
         return "s%d" % self._write(self._beginning(caller, text.cut_bytes(title_of(title), _TITLE_BYTES)))
 
@@ -78,7 +71,7 @@ class Journal:
 
     def switch(self, caller, ref: str) -> Session:
         sid = self._sessions.visible(caller, ref)
-        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid)]])
+        self._write([[("op", "current"), ("room", room_of(caller)), ("sid", sid), ("at", self._clock.now())]])
         return self._session(sid)
 
     def delete(self, caller, ref: str) -> Session:
@@ -88,8 +81,10 @@ class Journal:
         self.entries.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
-    def sessions(self, caller) -> list:
-        return [self._session(sid) for sid in self._sessions.seen_by(caller)]
+    def sessions(self, caller):
+        """Yield the caller's sessions, last used first."""
+        for sid in self._sessions.seen_by(caller):
+            yield self._session(sid)
 
     def _session(self, sid: str) -> Session:
         head = self._heads[sid]
@@ -129,7 +124,11 @@ class Journal:
             return known["seq"]
         fitting = fitting_text(content, role)
         at = at or self._clock.now()
-        sid = self._going_on(caller, role, at)
+        sid = self.current(caller)
+        head = self._heads.get(sid)
+        is_idle = head and head.turns and at - head.at >= self._idle_seconds > 0
+        if is_idle and is_said({"role": role, "command": command, "sensed": sensed}):
+            sid = ""
         lines = [] if sid else self._beginning(caller, "")
         redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
@@ -347,11 +346,15 @@ class Journal:
             self.on_redacted("t%d" % turn["seq"], caller)
 
     def show(self, ref: str, caller) -> None:
-        """Show a forgotten turn again, if its text and session remain and the caller owns it."""
+        """Show a forgotten turn again, if its text remains, the caller owns it and its session was not deleted."""
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
-        if _is_seen(line, caller) and line["sid"] in self._heads:
+        if _is_seen(line, caller) and not self._is_deleted(line["sid"]):
             self.entries.append(outdated.last_mark(self.entries, seq) or outdated.shown(seq, self._clock.now()))
+
+    def _is_deleted(self, sid: str) -> bool:
+        # Others without a head only left the list. While the index is rebuilt it does not know.
+        return sid not in self._heads and bool(self.entries.partial or self.entries.seqs_with_label("=" + sid))
 
     # --- the whole
 

@@ -4,7 +4,7 @@
      "forwarded","quoted","corrects","sensed","guess","crc"}                       a turn
     {"seq","sid","role","who","at","prev","n","scope","gone":true,"crc"}           a turn whose text was forgotten
     {"seq","op":"session","sid","title","scope","at","crc"}                        a session begins
-    {"seq","op":"current","room","sid","crc"}                                      a room goes on in a session
+    {"seq","op":"current","room","sid","at","crc"}                                 a room goes on in a session
     {"seq","op":"drop","sid","at","crc"}                                           a session was deleted
     {"seq","op":"redact","turn","at","crc"}                                        a turn was forgotten
     {"seq","op":"past","turn","by","at","crc"}                                     what it says holds no longer
@@ -19,7 +19,8 @@ turn's place in its session from 0 on, cut true for a reply that the link broke,
 command, which no search finds, forwarded who wrote what the speaker only forwards, quoted the first line of what it answers,
 corrects the seq of the turn in whose place it was said, sensed true for what the board itself perceived. A title is kept only
 if a person gave it: a session without one is called by its first turn, so that no text stands in two places when it is
-forgotten. by is the id of the record that says what holds instead of a turn.
+forgotten. A switch to an earlier session has at: it counts as use, as what people say there does. by is the id of the record
+that says what holds instead of a turn.
 
 The sessions, the newest turn of each, and the current session of each room are in RAM; the journal's segments and its index
 keep them as of where they begin:
@@ -44,7 +45,7 @@ _OF_TEXT = const(("text", "caption", "forwarded", "quoted", "workspace", "cut", 
 _TITLE_LONGEST = const(60)
 
 SessionHead = namedtuple("SessionHead", "sid seq turns at title scope first")
-"""A session's first seq, newest seq, count and last use; a shared tuple to save heap."""
+"""A session's first seq, newest seq, count and last use by a person; a shared tuple to save heap."""
 
 
 class TurnSchema:
@@ -70,7 +71,7 @@ class TurnSchema:
         elif operation == "session":
             self._begin(line["sid"], line.get("title", ""), line.get("scope", ALL), line["at"])
         elif operation == "current":
-            self._enter(line["room"], line["sid"])
+            self._enter(line["room"], line["sid"], line.get("at", 0))
         elif operation == "drop":
             self._end(line["sid"])
 
@@ -128,29 +129,33 @@ class TurnSchema:
         if head is not None:
             place = line.get("n", head.turns)
             first = head.first if place else seq
-            # A turn may be of earlier: what a camera perceived.
-            at = max(line["at"], min(head.at, self._clock.now()))
+            at = line["at"] if is_said(line) else head.at
             self.heads[sid] = SessionHead(head.sid, seq, place + 1, at, head.title, head.scope, first)
 
     def _first_to_go(self, scope: str) -> str:
-        """Return the session to drop: the least recently used of whoever has the most."""
+        """Return the session to drop: of whoever has the most, without a title and least recently used."""
         counts = {scope: 1}
         for head in self.heads.values():
             counts[head.scope] = counts.get(head.scope, 0) + 1
         most = max(counts[head.scope] for head in self.heads.values())
         those = [sid for sid, head in self.heads.items() if counts[head.scope] == most]
-        return min(those, key=lambda sid: (self.heads[sid].at, int(sid[1:])))
+        current = self._rooms.values()
+        kept = {sid: bool(self.heads[sid].title) or sid in current for sid in those}
+        return min(those, key=lambda sid: (kept[sid], self.heads[sid].at, int(sid[1:])))
 
     def _end(self, sid: str) -> None:
         self.heads.pop(sid, None)
         for room in [room for room, current in self._rooms.items() if current == sid]:
             self._rooms.pop(room)
 
-    def _enter(self, room: str, sid: str) -> None:
+    def _enter(self, room: str, sid: str, at: int) -> None:
         if room not in self._rooms:
             while len(self._rooms) >= _ROOMS:
                 self._rooms.pop(min(self._rooms, key=self._last_used))
         self._rooms[room] = sid
+        head = self.heads.get(sid)
+        if head and at:
+            self.heads[sid] = SessionHead(sid, head.seq, head.turns, at, head.title, head.scope, head.first)
 
     def _last_used(self, room: str) -> tuple:
         head = self.heads.get(self._rooms[room])
@@ -182,6 +187,11 @@ class TurnSchema:
 def room_of(caller) -> str:
     """Return a room's key; a private one includes the principal in case a channel mixes up rooms."""
     return caller.room if caller.group or access.is_owner(caller) else caller.room + "\n" + caller.principal
+
+
+def is_said(turn: dict) -> bool:
+    """True if a person said a turn, other than as a command."""
+    return turn["role"] == "user" and not turn.get("command") and not turn.get("sensed")
 
 
 # --- the texts of lines

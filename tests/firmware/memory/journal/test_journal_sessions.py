@@ -2,7 +2,7 @@
 
 import os
 
-from board import ANN, ROOM, Board
+from board import ANN, DAY, ROOM, Board
 from engram.compat import finish
 from engram.errors import NotFound
 from engram.memory.access import OWNER, Caller
@@ -39,6 +39,32 @@ def test_switching_goes_on_in_the_old_thread():
     board.restart()
     _say(board, "three")
     assert _window(board, first) == ["one", "three"]
+
+
+def test_a_session_that_somebody_switched_to_goes_on_however_old_it_is():
+    board = Board()
+    _say(board, "one")
+    first = board.journal.current(OWNER)
+    board.journal.begin(OWNER)
+    _say(board, "two")
+    board.now += 2 * DAY
+    board.journal.switch(OWNER, first)
+    board.restart()
+    _say(board, "three")
+    assert _window(board, first) == ["one", "three"]
+
+
+def test_only_what_a_person_says_keeps_a_session_from_ending_and_begins_the_next():
+    board = Board()
+    _say(board, "one")
+    first = board.journal.current(OWNER)
+    for mark in ({"command": True}, {"sensed": True}):
+        board.now += DAY
+        board.journal.add(OWNER, "user", "owner", "a timer", **mark)
+        board.journal.add(OWNER, "assistant", "engram", "take your pills", to="console")
+        assert board.journal.current(OWNER) == first
+    _say(board, "two")
+    assert board.journal.current(OWNER) != first
 
 
 def test_a_deleted_session_leaves_list_history_and_search():
@@ -87,6 +113,15 @@ def test_over_the_limit_the_session_used_last_longest_ago_leaves_the_list():
     for _ in range(2):
         assert _listed(board) == [refs[3], refs[0], refs[2]]
         board.restart()
+
+
+def test_over_the_limit_sessions_without_a_title_leave_the_list_first():
+    board = _board_with(3)
+    named = board.journal.begin(OWNER, "House project")
+    for _ in range(4):
+        board.now += 1
+        board.journal.begin(OWNER)
+    assert named in _listed(board)
 
 
 def test_more_rooms_than_are_kept_lose_the_ones_not_used_for_longest():

@@ -82,9 +82,8 @@ def session_command(board, caller, rest: str):
         turns = count_of(session.turns, "turn", "turns")
         yield "deleted %s with %s; /compact takes them off the flash" % (session.id, turns)
     elif what in ("", "list"):
-        found = journal.sessions(caller)
-        if not what:
-            found = [session for session in found if session.id == journal.current(caller)]
+        current = journal.current(caller)
+        found = [session for session in journal.sessions(caller) if what or session.id == current]
         for session in found:
             yield _session_row(board, caller, session)
         if not found:
