@@ -256,8 +256,8 @@ class PromptBuilder:
     # --- the last message
 
     def _session_before(self, caller, sid: str) -> str:
-        """Return a line on the caller's session before `sid`, or ""."""
-        for session in self.journal.sessions(caller):
+        """Return a line on the caller's session before `sid`, "" in a group."""
+        for session in self.journal.sessions(caller) if not caller.group else ():
             if session.id != sid and session.turns:
                 return "(session before: %s %s)" % (self.clock.minute(session.at), session.title)
         return ""

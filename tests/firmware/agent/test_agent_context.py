@@ -2,7 +2,7 @@
 
 from board import ANN, ROOM, Board, board_with_prompts, build_prompt, messages_of, say
 from engram.agent.agent import Origin, Sink
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, Caller
 
 
 def _system(prompt):
@@ -163,6 +163,13 @@ def test_private_things_stay_out_of_a_group_room():
         say(board, "zanzibar: turn", caller=ANN)
         prompt = build_prompt(board, "what is the word?", ROOM)
         assert "zanzibar" not in "".join(_system(prompt)) + str(messages_of(prompt))
+
+
+def test_a_group_is_not_told_of_the_session_of_another_group():
+    board = board_with_prompts()
+    say(board, "zanzibar", caller=ROOM)
+    other = Caller("ann", "other#9", True, "")
+    assert "zanzibar" not in str(messages_of(build_prompt(board, "hello", other)))
 
 
 def test_in_a_group_room_each_message_has_its_speaker():
