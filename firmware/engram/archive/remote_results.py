@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
-from engram.memory.ranking import Item
+from engram.memory.ranking import Item, is_between
 from engram.memory.records import fields
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE
@@ -34,7 +34,7 @@ class ResultMerger:
         found = []
         for result, sure in zip(more.ranked, more.confidence):
             item = self._checked(result, query, own)
-            if item and item.id not in seen and item.at >= query.since and (not query.until or item.at < query.until):
+            if item and item.id not in seen and is_between(item.at, query):
                 seen.add(item.id)
                 score = max(0, min(_TOP, result[1])) * ONE // 1000
                 sure = max(item.confidence, sure)

@@ -77,6 +77,10 @@ def points(days, day: int) -> int:
     return _BY_CALENDAR if days.first <= day <= days.last + _LATER else 0
 
 
+def is_between(at: int, query) -> bool:
+    return at >= query.since and not (query.until and at >= query.until)
+
+
 def said_on(days, query, records, journal, clock) -> list:
     """Return (moment, id, who) of memories of the days, then of what people said, newest first."""
     found = []
@@ -89,7 +93,11 @@ def said_on(days, query, records, journal, clock) -> list:
             if day < days.first or looked == _MOST_LOOKED:
                 break
             # Not the turns that the prompt shows anyway, nor greetings.
-            if day <= days.last and (ref[0] == "m" or (int(ref[1:]) not in query.skip and content_terms(said))):
+            if (
+                day <= days.last
+                and is_between(at, query)
+                and (ref[0] == "m" or (int(ref[1:]) not in query.skip and content_terms(said)))
+            ):
                 found.append((at, ref, who))
     found.sort(key=lambda entry: (entry[1][0] == "t", -entry[0], -int(entry[1][1:])))  # memories first
     return found

@@ -29,6 +29,7 @@ _LONGEST = const(1000)  # characters of one text in an answer: there may be twen
 _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
 _WITH_EARLIER = const(8)  # records that are shown with what they said before
+_EARLIER = const(3)  # of these
 _AROUND = const('.,!?;:"()')
 
 Query = namedtuple("Query", "text caller tags since until skip")
@@ -65,7 +66,7 @@ class Recall:
         caller = ranked.query.caller
         found = []
         is_answer = is_certain(ranked)
-        for item in all_items(ranked)[:limit]:
+        for item in self.all_items(ranked)[:limit]:
             shown = self.with_text(item, caller)
             if shown:
                 if is_answer:
@@ -106,8 +107,6 @@ class Recall:
                 item = with_score(item, item.score + more * ONE // 100)
                 items[place] = confidence.times(item, confidence.of_days(more > 0))
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
-        if attributes.PAST in attributes.kinds(query.text):
-            items = list(self._with_earlier(items, query.caller))
         items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
 
@@ -130,7 +129,7 @@ class Recall:
         """Return the lines of the days' notes, which go before all else."""
         if query.caller.group or query.tags:
             return []
-        lines = lines_of_days(self._notes.for_caller(query.caller), days, self._clock)
+        lines = lines_of_days(self._notes.for_caller(query.caller), days, self._clock, query.since, query.until)
         return [Item(line.ref, line.at, "", line.text, ONE + 1, OWN, sure) for line in lines]
 
     def _ranked_records(self, query, known, certainty) -> list:
@@ -153,11 +152,30 @@ class Recall:
             yield item
             newer = None
             is_own = place < _WITH_EARLIER and item.id[0] == "m" and not item.text
+            room, undone = _EARLIER, set()
             for record in self._records.history(item.id, caller) if is_own else ():
-                if newer:
+                undone.add(record.get("undoes"))
+                if record["seq"] in undone:
+                    continue
+                if newer and record["content"] != newer["content"]:
                     said = "until %s: %s" % (self._clock.day(newer.get("updated", newer["created"])), record["content"])
                     yield Item(record["id"], record["created"], "", said, item.score, item.evidence, item.confidence)
+                    room -= 1
+                    if not room:
+                        break
                 newer = record
+
+    def all_items(self, ranked: Ranked) -> list:
+        """Return the items and lines of notes, best first, with earlier versions if the past is asked for."""
+        every = ranked.items
+        if attributes.PAST in attributes.kinds(ranked.query.text):
+            every = list(self._with_earlier(every, ranked.query.caller))
+        if not ranked.notes:
+            return every
+        every = every + ranked.notes
+        # MicroPython's sort is not stable.
+        order = sorted([(-item.score, place) for place, item in enumerate(every)])
+        return [every[place] for _, place in order]
 
     def _ranked_turns(self, query, known, certainty) -> tuple:
         """Return (turns' items, ids of turns in which the caller asked the same)."""
@@ -185,7 +203,7 @@ class Recall:
         if item.id[0] == "m" and "#" not in item.id:
             if not item.text:
                 self._records.used(item.id)
-            elif self._remote:
+            elif self._remote and not self._records.is_seen(item.id, caller):
                 self._remote.add_use(int(item.id[1:]), caller)
 
     def with_text(self, item: Item, caller):
@@ -243,15 +261,6 @@ def _query_words(query: str):
     for word in query.split():
         for term in text.terms(word):
             yield term, word.strip(_AROUND)
-
-
-def all_items(ranked: Ranked) -> list:
-    if not ranked.notes:
-        return ranked.items
-    every = list(ranked.items) + ranked.notes
-    # MicroPython's sort is not stable.
-    order = sorted([(-item.score, place) for place, item in enumerate(every)])
-    return [every[place] for _, place in order]
 
 
 def best_confidence(ranked: Ranked) -> int:

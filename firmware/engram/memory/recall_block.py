@@ -9,7 +9,7 @@ from engram import text
 from engram.compat import const
 from engram.memory.confidence import WEAK
 from engram.memory.ranking import most_evidence
-from engram.memory.recall import CANDIDATES, all_items, best_confidence, is_certain, is_weak, unfenced
+from engram.memory.recall import CANDIDATES, best_confidence, is_certain, is_weak, unfenced
 from engram.text.light_words import content_terms
 from engram.text.openers import asks
 
@@ -37,7 +37,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     """Return the block of results within `budget` tokens, or ""; [id, sure] go to `shown`."""
     if _needs_nothing(ranked):
         return ""
-    found = all_items(ranked)[:CANDIDATES]
+    found = recall.all_items(ranked)[:CANDIDATES]
     if not best_confidence(ranked):
         return _nothing(ranked, budget)
     is_answer = is_certain(ranked)

@@ -2,7 +2,7 @@
 
 from board import DAY, Board
 from engram.memory.access import OWNER
-from engram.memory.recall import make_query
+from engram.memory.recall import RemoteResults, make_query
 
 REPLACED = (
     ("I live in Paris", "I moved to Berlin", "where do I live?", "where did I live before?"),
@@ -65,3 +65,47 @@ def test_a_changed_memory_is_shown_as_it_was_if_the_past_is_asked_for():
     assert any(
         "until 2026-09-22: The lamp is in the hall" in line for line in _lines(board, "where was the lamp before?")
     )
+
+
+def _earlier(board):
+    ranked = board.recall.rank(make_query("where was the lamp before?", OWNER))
+    return [item.text for item in board.recall.find(ranked, 20) if "until " in item.text]
+
+
+def test_a_companions_answer_hides_no_present_fact_behind_an_earlier_one():
+    board = Board(companion_url="http://companion")
+    ref = board.records.store("The lamp is in the hall", ["note"]).id
+    board.records.update(ref, {"content": "The lamp is in the attic"})
+    used = []
+    board.recall._remote.add_use = lambda number, caller: used.append(number)
+    more = RemoteResults([(ref, 900, board.now)], (1, 0), "", (900,))
+    ranked = board.recall.with_remote(board.recall.rank(make_query("where was the lamp before?", OWNER)), more)
+    found = [item.text for item in board.recall.find(ranked, 4)]
+    assert found == ["The lamp is in the attic", "until 2026-09-21: The lamp is in the hall"]
+    assert not used
+
+
+def test_a_version_with_the_same_content_was_no_earlier_fact():
+    board = _board()
+    ref = _keep(board, "The lamp is in the hall")
+    board.records.update(ref, {"pinned": True})
+    assert not _earlier(board)
+
+
+def test_a_version_that_was_taken_back_never_held():
+    board = _board()
+    ref = _keep(board, "The lamp is in the hall")
+    for place in ("attic", "cellar"):
+        board.records.update(ref, {"content": "The lamp is in the " + place})
+    for _ in range(2):
+        board.undo.undo()
+        assert not any("cellar" in line for line in _earlier(board))
+    assert not _earlier(board)
+
+
+def test_at_most_three_earlier_versions_of_a_memory_are_shown():
+    board = _board()
+    ref = _keep(board, "The lamp is in room 0")
+    for number in range(1, 6):
+        board.records.update(ref, {"content": "The lamp is in room %d" % number})
+    assert [line[-6:] for line in _earlier(board)] == ["room 4", "room 3", "room 2"]

@@ -2,7 +2,7 @@
 
 import random
 
-from board import ANN, DAY, ROOM, Board
+from board import ANN, DAY, NOW, ROOM, Board
 from engram import text
 from engram.memory import catalog, recall_block
 from engram.memory.access import OWNER, Caller
@@ -217,6 +217,7 @@ def test_a_question_that_only_names_days_gives_its_memories_and_what_was_said_ne
     assert _ids(board.find("what did I do the past 3 days?", OWNER)) == ["m1", "t12", "t9", "t6"]
     board.notes.for_caller(OWNER).put("2026-09-20.md", "- 12:00 soup with Carla\n\n- 15:00 a walk\n")
     assert _ids(board.find("what happened yesterday?", OWNER)) == ["2026-09-20.md#1", "2026-09-20.md#3", "t9"]
+    assert _ids(board.find("what happened yesterday?", OWNER, until=NOW - 3 * DAY)) == []
     assert is_certain(board.rank("yesterday", OWNER)) and not board.find("5 days ago", OWNER)
     assert not board.find("yesterday", ANN)
 

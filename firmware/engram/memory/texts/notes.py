@@ -205,10 +205,9 @@ def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until:
     having = dict.fromkeys(terms, 0)
     lines = []
     count, room = 0, _MOST_BYTES
-    for name in names:
-        at = clock.now() if name == MEMORY else clock.start_of(name[:-3])
-        if room < 0 or (until and at >= until) or (since and (name == MEMORY or clock.start_of(name[:-3], 1) <= since)):
-            continue
+    for name, at in _between(names, clock, since, until):
+        if room < 0:
+            break
         for number, raw in enumerate(notebook.raw_lines(name), 1):
             room -= len(raw)
             count += 1
@@ -221,16 +220,26 @@ def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until:
     return FoundLines(count, having, lines)
 
 
-def lines_of_days(notebook, days, clock) -> list:
-    """Return the lines of the notes from `days.first` to `days.last`, the newest day first."""
+def lines_of_days(notebook, days, clock, since: int, until: int) -> list:
+    """Return the first lines of the notes from `days.first` to `days.last`, the newest day first."""
     lines = []
-    for name in notebook.names():
-        if is_note(name) and days.first <= day_number(name[:-3]) <= days.last:
-            at = clock.start_of(name[:-3])
+    for name, at in _between(notebook.names(), clock, since, until):
+        if name != MEMORY and days.first <= day_number(name[:-3]) <= days.last:
             for number, raw in enumerate(notebook.raw_lines(name), 1):
-                if raw and len(lines) < _MOST_FOUND:
+                if len(lines) == _MOST_FOUND:
+                    return lines
+                if raw:
                     lines.append(_note_line(name, number, at, text.decode(raw), ()))
     return lines
+
+
+def _between(names, clock, since: int, until: int):
+    """Yield (name, begin or now for MEMORY.md) of the files of a time span."""
+    for name in names:
+        at = clock.now() if name == MEMORY else clock.start_of(name[:-3])
+        is_before = since and (name == MEMORY or clock.start_of(name[:-3], 1) <= since)
+        if not is_before and not (until and at >= until):
+            yield name, at
 
 
 def _note_line(name: str, number: int, at: int, line: str, terms) -> NoteLine:
