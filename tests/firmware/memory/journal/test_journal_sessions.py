@@ -58,9 +58,9 @@ def test_only_what_a_person_says_keeps_a_session_from_ending_and_begins_the_next
     board = Board()
     _say(board, "one")
     first = board.journal.current(OWNER)
-    for mark in ({"command": True}, {"sensed": True}):
+    for is_timer in (True, False):
         board.now += DAY
-        board.journal.add(OWNER, "user", "owner", "a timer", **mark)
+        board.journal.add(OWNER, "user", "owner", "a timer", command=is_timer, sensed=not is_timer)
         board.journal.add(OWNER, "assistant", "engram", "take your pills", to="console")
         assert board.journal.current(OWNER) == first
     _say(board, "two")
