@@ -135,6 +135,18 @@ def test_another_model_pauses_searches_until_the_index_is_whole_again(store, sma
     assert not stored(store, old)
 
 
+def test_searches_use_another_identity_once_it_is_prepared(store):
+    used = []
+
+    async def prepare():
+        used.append(backlog.identity)
+
+    Board(store).say("a")
+    backlog = make(store, prepare=prepare)
+    finish(backlog)
+    assert (used, backlog.identity) == ([None], Identity("little", 8, KEY))
+
+
 def test_a_text_that_is_refused_is_left_out_and_reported(store, small):
     board, embedder = Board(store), Embedder()
     board.say(*"abcdefg")

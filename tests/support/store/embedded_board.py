@@ -1,6 +1,7 @@
 """A board whose turns get their vectors, and an embedder that fails as it is told."""
 
 import json
+from unittest.mock import AsyncMock
 
 import numpy as np
 
@@ -91,5 +92,5 @@ def text_of(device, change):
 
 
 def make(store, embedder=None, **more):
-    parts = {"embedder": embedder or Embedder(), "text_of": text_of, "key_version": KEY, **more}
+    parts = {"embedder": embedder or Embedder(), "text_of": text_of, "key_version": KEY, "prepare": AsyncMock(), **more}
     return EmbeddingIndexer(boards=store.boards, values=store.values, vectors=store.vectors, **parts)

@@ -105,6 +105,7 @@ class EmbeddingService:
             embedder=self._embedder,
             text_of=text_of_change,
             key_version=KEY_VERSION,
+            prepare=self._embed_unrelated,
             failed=lambda: failed("index"),
             lease=lease,
         )
@@ -112,7 +113,7 @@ class EmbeddingService:
         self._failed = failed
         self._supervisor = supervisor
         self._task: BackgroundTask | None = None
-        self._unrelated: tuple[Identity, Vector] | None = None
+        self._unrelated: Vector = np.empty((0, 0), np.float32)
 
     def start(self) -> None:
         if not self._is_off:
@@ -160,7 +161,6 @@ class EmbeddingService:
                 raise EmbedderUnavailable(self._backlog.paused)
             async with asyncio.timeout(seconds):
                 vectors = await self._embedder.embed([query], "query")
-                unrelated = await self._unrelated_vectors(identity)
             if self._backlog.identity != identity:
                 raise EmbedderUnavailable(self._backlog.paused)
         except TimeoutError:
@@ -169,13 +169,11 @@ class EmbeddingService:
         except EmbedderError:
             self._failed("query")
             raise
-        return QueryVector(identity, vectors[0], float(np.sort(unrelated @ vectors[0])[-_NEAREST]))
+        return QueryVector(identity, vectors[0], float(np.sort(self._unrelated @ vectors[0])[-_NEAREST]))
 
-    async def _unrelated_vectors(self, identity: Identity) -> Vector:
-        """Return the vectors of UNRELATED; raises EmbedderError."""
-        if self._unrelated is None or self._unrelated[0] != identity:
-            self._unrelated = identity, await self._embedder.embed(UNRELATED, "passage")
-        return self._unrelated[1]
+    async def _embed_unrelated(self) -> None:
+        """Embed UNRELATED, once for all queries of an identity; raises EmbedderError."""
+        self._unrelated = await self._embedder.embed(UNRELATED, "passage")
 
 
 def text_of_change(device: Device, change: Change) -> str:

@@ -10,7 +10,7 @@ several companions on one database, the one with the lease keeps the index, and 
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from engram_host.companion.embedding.embedder import TEXT_ERRORS, Embedder
@@ -139,16 +139,18 @@ class EmbeddingIndexer:
         embedder: Embedder,
         text_of: TextOf,
         key_version: int,
+        prepare: Callable[[], Awaitable[None]],
         failed: Callable[[], None] = lambda: None,
         lease: Lease | None = None,
     ):
-        """Without a `lease` no other process indexes."""
+        """`prepare()` is awaited before searches use another identity. Without a `lease` no other process indexes."""
         self._boards = boards
         self._values = values
         self._vectors = vectors
         self._embedder = embedder
         self._text_of = text_of
         self._key_version = key_version
+        self._prepare = prepare
         self._failed = failed
         self._awake = asyncio.Event()
         self._lease = lease or Lease("embedding")
@@ -204,7 +206,7 @@ class EmbeddingIndexer:
         index = await asyncio.to_thread(read_index, self._values)
         if is_keeper and index.made != identity:
             index = await self._begin_index(identity, index)
-        self._follow(identity, index)
+        await self._follow(identity, index)
         self.is_starting = False
         if not is_keeper:
             return False
@@ -221,7 +223,7 @@ class EmbeddingIndexer:
         if index.replaces and not any(position.gaps for position in self._positions.values()):
             await asyncio.to_thread(self._vectors.drop_vectors, identity)
             await asyncio.to_thread(write_index, self._values, identity, "")
-            self._follow(identity, IndexState(identity))
+            await self._follow(identity, IndexState(identity))
         return has_worked
 
     def stop(self) -> None:
@@ -252,8 +254,11 @@ class EmbeddingIndexer:
         await asyncio.to_thread(write_index, self._values, identity, replaces)
         return IndexState(identity, replaces)
 
-    def _follow(self, identity: Identity, index: IndexState) -> None:
+    async def _follow(self, identity: Identity, index: IndexState) -> None:
         if index.made == identity and not index.replaces:
+            if self.identity != identity:
+                self.identity = None
+                await self._prepare()
             self.identity, self.paused = identity, ""
         elif index.made == identity:
             self.identity = None
