@@ -129,7 +129,10 @@ class PromptBuilder:
         earlier = "" if turns else self._session_before(caller, sid)
         room -= text.tokens(notes) + text.tokens(earlier)
         message, notice = self._fitted(content, seq, max(_SMALLEST, room * 3 // 4))
-        recalled = self._recalled(caller, window, ranked, shown_notes, shown) if ranked else ""
+        with_ids = self._shows_ids(caller)
+        recalled = ""
+        if ranked:
+            recalled = recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
         line, fresh = self._catalog(caller, sid, turns or [seq]) if mode == "full" else ("", "")
         sensed = self.senses.block(caller) if self.senses else ""
         task = "".join(self._profile(caller, (profile.TASK,)))
@@ -277,10 +280,6 @@ class PromptBuilder:
                 if shown == content:
                     whole.append(name)
         return "\n".join(blocks), whole
-
-    def _recalled(self, caller, window: Window, ranked, shown_notes, shown) -> str:
-        with_ids = self._shows_ids(caller)
-        return recall_block.make(self.recall, ranked, window.for_memories, with_ids, shown_notes, shown)
 
     def _shows_ids(self, caller) -> bool:
         # In a group, where others read the answer, ids are left out of it unless they are wanted.

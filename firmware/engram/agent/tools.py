@@ -249,8 +249,8 @@ class MemoryTools(_Parts):
         return shown
 
     def _shown_item(self, item) -> dict:
-        shown = {"id": item.id, "text": snippet(item.text, _SNIPPET), "date": self.clock.day(item.at)}
-        shown["score"] = item.score
+        content = snippet(item.text, _SNIPPET)
+        shown = {"id": item.id, "text": content, "date": self.clock.day(item.at), "score": item.score}
         if item.who:
             shown["who"] = item.who
         return shown

@@ -4,7 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
-from engram.memory.ranking import Item, is_between
+from engram.memory.ranking import Item, is_between, with_score
 from engram.memory.records import fields
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE
@@ -98,5 +98,5 @@ def _falling(items: list) -> list:
     falling = []
     for item in items:
         highest = min(highest, item.score)
-        falling.append(Item(item.id, item.at, item.who, item.text, highest, item.evidence, item.confidence))
+        falling.append(with_score(item, highest))
     return falling

@@ -19,15 +19,15 @@ from engram.store.search.weights import OWN, inverse_frequency
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
 GROWN = const(180)  # entries from which on the weights of words say enough
-_OWN_WORDS = const(750)  # thousandths of a hit that has all words
+OWN_WORDS = 750  # thousandths of a hit that has all words
 _JUDGED = const(5)  # hits of a store whose words are looked at
 _AT_LEAST = const(4096)  # that a word is given, however common
 
 # Per cent.
 _PINNED = const(110)
 _MADE = const(95)
-_ON_DAYS = const(110)
-_OFF_DAYS = const(80)
+ON_DAYS = 110
+OFF_DAYS = 80
 
 OF_REPLY = const(90)
 """Per cent for the assistant's words, unless a query asks for them."""
@@ -64,7 +64,7 @@ class Certainty:
 
     def of_own_words(self, said: str) -> int:
         own = set(text.index_terms(said))
-        return sum([weight for term, weight in self.weights.items() if term in own]) * _OWN_WORDS // self._sum
+        return sum([weight for term, weight in self.weights.items() if term in own]) * OWN_WORDS // self._sum
 
 
 def of_words(evidence: int, measure) -> int:
@@ -92,16 +92,6 @@ def of_record(record: dict) -> int:
 def of_turn(turn: dict, asks_replies: bool) -> int:
     """Return a turn's authority in per cent; replies count in full if asked for."""
     return OF_REPLY if turn["role"] == "assistant" and not asks_replies else 100
-
-
-def of_days(is_of_them: bool) -> int:
-    """Return the factor, in per cent, for hits within or outside the named days."""
-    return _ON_DAYS if is_of_them else _OFF_DAYS
-
-
-def of_days_alone(is_asked: bool) -> int:
-    """Return the confidence of what was said on the named days: an answer only if no other word was asked for."""
-    return _OWN_WORDS if is_asked else CERTAIN - 1
 
 
 def times(item: Item, per_cent: int) -> Item:

@@ -98,14 +98,14 @@ class Recall:
             items = put_below(on_one_scale(items, turns), asking)
         if days:
             if not content or not items:
-                sure = confidence.of_days_alone(not content)
+                sure = confidence.CERTAIN - 1 if content else confidence.OWN_WORDS
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, self._noted_on(days, query, sure), "")
             for place, item in enumerate(items):
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
-                items[place] = confidence.times(item, confidence.of_days(more > 0))
+                items[place] = confidence.times(item, confidence.ON_DAYS if more else confidence.OFF_DAYS)
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
@@ -119,11 +119,7 @@ class Recall:
     def _find_notes(self, query, terms: list):
         if query.caller.group or query.tags or not terms:
             return None
-        notebook = self._notes.for_caller(query.caller)
-        names = notebook.names()
-        if not names:
-            return None
-        return find_lines(notebook, names, terms, self._clock, query.since, query.until)
+        return find_lines(self._notes.for_caller(query.caller), terms, self._clock, query.since, query.until)
 
     def _noted_on(self, days, query, sure: int) -> list:
         """Return the lines of the days' notes, which go before all else."""
@@ -246,7 +242,7 @@ class Recall:
         if not self._records.count(caller) and not self._journal.knows(caller):
             return "nothing is stored yet."
         days, query = self._without_days(query) if has_days else (None, query)
-        words = ", ".join(distinct_terms(word for _, word in _query_words(query))[:8])
+        words = ", ".join(distinct_terms(word.strip(_AROUND) for word in query.split() for _ in text.terms(word))[:8])
         if days:
             first, last = day_name(days.first), day_name(days.last)
             named = first if first == last else first + " to " + last
@@ -255,12 +251,6 @@ class Recall:
         if not words:
             return "the query has no word to search for, only very common ones."
         return "none of the words (%s) stands in a memory that may be shown here." % words
-
-
-def _query_words(query: str):
-    for word in query.split():
-        for term in text.terms(word):
-            yield term, word.strip(_AROUND)
 
 
 def best_confidence(ranked: Ranked) -> int:

@@ -32,7 +32,7 @@ class Eviction:
         self._entries = records.entries
         self._most = most
         self._cap = cap
-        self._find_archive = find_archive
+        self._archive = find_archive
         self._work = None
         self._looked = (-1, False)
         self._ended = (0, -1, False)  # bytes in use, releases, and whether the archive took some, when work ended
@@ -74,7 +74,7 @@ class Eviction:
         over = self._entries.count() + more - self._most
         if over > 0:
             # With an archive they should wait for it.
-            for _ in self._evict(over if self._archive else max(over, self._at_once()), _never, keeping):
+            for _ in self._evict(over if self._archive() else max(over, self._at_once()), _never, keeping):
                 pass
         return self._entries.count() + more <= self._most
 
@@ -96,12 +96,8 @@ class Eviction:
 
     # --- whether there is room
 
-    @property
-    def _archive(self):
-        return self._find_archive()
-
     def _is_open(self) -> bool:
-        archive = self._archive
+        archive = self._archive()
         return bool(archive and archive.is_open())
 
     def _at_once(self) -> int:
@@ -109,7 +105,7 @@ class Eviction:
 
     def _margin(self) -> int:
         """Return the free places at which eviction starts; an archive needs at least one."""
-        return max(1 if self._archive else 0, self._at_once() // 2)
+        return max(1 if self._archive() else 0, self._at_once() // 2)
 
     def _has_many(self) -> bool:
         return self._entries.count() + self._margin() > self._most
@@ -122,7 +118,7 @@ class Eviction:
 
     def _may_wait(self) -> bool:
         """True if eviction can wait for a pause; without an archive it cannot."""
-        if self._archive and self._has_many():
+        if self._archive() and self._has_many():
             return False
         return self._entries.bytes < self._cap - self._cap // (2 * _BYTES_SHARE)
 
@@ -143,7 +139,7 @@ class Eviction:
             each = self._entries.bytes // max(1, self._entries.count())
             count = (self._entries.bytes - wanted) // max(1, each) + 1
             if not (yield from self._evict_or_archive(min(_MOST_AT_ONCE, count), _never)):
-                if self._archive:
+                if self._archive():
                     return
                 raise StoreFull(
                     "memory has no room left (records.bytes), and all of it is pinned: unpin or forget some."
@@ -155,11 +151,11 @@ class Eviction:
         if self._is_open():
             before = self.archived
             self.wanted = count
-            while self._is_open() and (self.wanted > 0 or not self._archive.is_settled()):
+            while self._is_open() and (self.wanted > 0 or not self._archive().is_settled()):
                 yield
             self.wanted = 0
             return self.archived - before
-        if self._archive and self._entries.bytes <= self._cap - self._cap // _SLICE_SHARE:
+        if self._archive() and self._entries.bytes <= self._cap - self._cap // _SLICE_SHARE:
             return 0  # with the last of the room they leave as without a companion
         return (yield from self._evict(count, is_enough))
 

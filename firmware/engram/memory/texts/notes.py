@@ -199,13 +199,13 @@ def is_note(name) -> bool:
 # --- finding lines: without an index, since the files are few and short, and read in full
 
 
-def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until: int = 0) -> FoundLines:
+def find_lines(notebook, terms: list, clock, since: int = 0, until: int = 0) -> FoundLines:
     """Search these notes for terms, from `since` to before `until` (0 leaves it open)."""
     looked_for = [(term, text.encode(term)[:_STEM]) for term in terms]
     having = dict.fromkeys(terms, 0)
     lines = []
     count, room = 0, _MOST_BYTES
-    for name, at in _between(names, clock, since, until):
+    for name, at in _between(notebook, clock, since, until):
         if room < 0:
             break
         for number, raw in enumerate(notebook.raw_lines(name), 1):
@@ -223,7 +223,7 @@ def find_lines(notebook, names: list, terms: list, clock, since: int = 0, until:
 def lines_of_days(notebook, days, clock, since: int, until: int) -> list:
     """Return the first lines of the notes from `days.first` to `days.last`, the newest day first."""
     lines = []
-    for name, at in _between(notebook.names(), clock, since, until):
+    for name, at in _between(notebook, clock, since, until):
         if name != MEMORY and days.first <= day_number(name[:-3]) <= days.last:
             for number, raw in enumerate(notebook.raw_lines(name), 1):
                 if len(lines) == _MOST_FOUND:
@@ -233,9 +233,9 @@ def lines_of_days(notebook, days, clock, since: int, until: int) -> list:
     return lines
 
 
-def _between(names, clock, since: int, until: int):
+def _between(notebook, clock, since: int, until: int):
     """Yield (name, begin or now for MEMORY.md) of the files of a time span."""
-    for name in names:
+    for name in notebook.names():
         at = clock.now() if name == MEMORY else clock.start_of(name[:-3])
         is_before = since and (name == MEMORY or clock.start_of(name[:-3], 1) <= since)
         if not is_before and not (until and at >= until):
