@@ -27,7 +27,7 @@ def test_sessions_are_begun_listed_and_switched():
         "* s4         1 turn  2026-09-21 14:15  my trip",
         "  s1         1 turn  2026-09-21 14:14  hello",
     ]
-    assert lines_of(board, "/session switch s1") == ["now in * s1         1 turn  2026-09-21 14:14  hello"]
+    assert lines_of(board, "/session switch s1") == ["now in * s1         1 turn  2026-09-21 14:15  hello"]
     assert lines_of(board, "/session")[0].startswith("* s1")
 
 
