@@ -219,6 +219,9 @@ class Board:
 
     def _add_tools(self) -> None:
         self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE)
+        # There is none to ask where there neither is a companion nor was.
+        has_remote = self.archived or self.companion
+        remote = RemoteRecall(self.remote_search, self.archive, self.archived, self.notes) if has_remote else None
         tools = MemoryTools(
             config=self.config,
             clock=self.clock,
@@ -228,7 +231,7 @@ class Board:
             forgetting=self.forgetting,
             profile=self.profile,
             notes=self.notes,
-            remote=self._remote_recall(),
+            remote=remote,
         )
         for tool in tools.tools():
             self.toolbox.add(tool)
@@ -237,12 +240,6 @@ class Board:
                 self.toolbox.add(TimerTool(self.timers, self.toolbox))
             except ArgumentError as error:
                 diag.warning("timers", "the model cannot set timers: %s" % error)
-
-    def _remote_recall(self):
-        """Return the tools' access to a companion, None where there neither is one nor was."""
-        if not (self.archived or self.companion):
-            return None
-        return RemoteRecall(self.remote_search, self.archive, self.archived, self.notes)
 
     def _add_jobs(self) -> None:
         from engram.learning.diary import Diary  # absent, too

@@ -152,13 +152,10 @@ class Agent:
             return await self._answer_turn(turn, content, sink, origin, offline)
         finally:
             if turn.has_acted and origin.mid:
-                self._note_acted(seq)
-
-    def _note_acted(self, seq: int) -> None:
-        try:
-            self.journal.note_acted(seq)
-        except EngramError as error:
-            diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
+                try:
+                    self.journal.note_acted(seq)
+                except EngramError as error:
+                    diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller

@@ -173,7 +173,7 @@ class Companion:
     def status_lines(self):
         way = "%s as %s" % (self.url, self.device)
         if self.is_connected:
-            missing = sum(self._missing(name, raw) for name, raw in self.logs)
+            missing = sum(max(0, raw.store.next_seq - 1 - self._sync.have(name)) for name, raw in self.logs)
             yield "connected to %s%s" % (way, ", lines to send: %d" % missing if missing else "")
         else:
             yield "not connected to %s: %s" % (way, self._problem or "not tried yet")
@@ -188,6 +188,3 @@ class Companion:
         if lost:
             return "; IT HAS LOST %d OF THESE MEMORIES: was its database replaced?" % lost
         return "" if self.is_connected else ", and cannot be reached now"
-
-    def _missing(self, name: str, raw) -> int:
-        return max(0, raw.store.next_seq - 1 - self._sync.have(name))

@@ -98,7 +98,8 @@ class Console(ChannelSink):
             if not await self._json.handle(message):
                 self._be_plain()
         elif message == "/json on":
-            self._be_json()
+            self._editor.echo_to(None)
+            self._json = JsonLines(self.handle, self._target.write, _LINE_BYTES)
         elif message:
             await self.handle(Message("", None, message, message[0] == "/", "", "", ""), self)
 
@@ -111,10 +112,6 @@ class Console(ChannelSink):
         return await self._input.run_interruptible(self._inbox.handle, message, sink)
 
     # --- for people, or for programs
-
-    def _be_json(self) -> None:
-        self._editor.echo_to(None)
-        self._json = JsonLines(self.handle, self._target.write, _LINE_BYTES)
 
     def _be_plain(self) -> None:
         if self._json:

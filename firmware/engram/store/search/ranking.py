@@ -75,7 +75,10 @@ class Ranking:
         full = codec.LEVELS[-1] * self._sum
         # Each word counts for one at least: as much room is left in the byte.
         least = sum(1 for idf in self._idfs if idf * codec.LEVELS[0] * 255 < full)
-        self.levels = [_level_points(idf, 255 - least, full) for idf in self._idfs]
+        self.levels = [
+            bytes(max(1, idf * weight * (255 - least) // full) if idf else 0 for weight in codec.LEVELS)
+            for idf in self._idfs
+        ]
         rarest = sorted(range(len(self.terms)), key=lambda number: (-self._idfs[number], number))
         self._bits = [-1] * len(self.terms)
         for place, number in enumerate(rarest[:_SESSION_TERMS]):
@@ -259,10 +262,6 @@ class Ranking:
             for slot in prior:
                 prior[slot] >>= 1
         return {slot: prior[slot] * ONE // top // 2 for slot in prior} if top else {}
-
-
-def _level_points(idf: int, room: int, full: int) -> bytes:
-    return bytes(max(1, idf * weight * room // full) if idf else 0 for weight in codec.LEVELS)
 
 
 def _none(table) -> bytes:
