@@ -16,7 +16,7 @@ from engram.compat import collect_often
 from engram.memory.access import OWNER
 from engram.memory.journal import schema
 from engram.memory.journal.journal import Journal
-from engram.memory.recall import Recall, all_items, best_confidence, make_query
+from engram.memory.recall import Recall, best_confidence, make_query
 from engram.store.log.segments import Log
 from engram.store.store import Store
 
@@ -84,7 +84,7 @@ class Turns:
         if not self._last:
             self._last = self._store.line(self._store.next_seq - 1)["at"]
         ranked = self._recall.rank(make_query(query, OWNER))
-        return best_confidence(ranked), [int(item.id[1:]) for item in all_items(ranked)[:limit]]
+        return best_confidence(ranked), [int(item.id[1:]) for item in self._recall.all_items(ranked)[:limit]]
 
 
 def feed(store, turns, ids) -> None:

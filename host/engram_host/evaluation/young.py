@@ -25,7 +25,7 @@ from engram.clock import Clock
 from engram.config import Config
 from engram.memory import recall_block
 from engram.memory.access import OWNER, own_scope
-from engram.memory.recall import CANDIDATES, RemoteResults, all_items, make_query
+from engram.memory.recall import CANDIDATES, RemoteResults, make_query
 from engram.memory.records.records import Draft
 from engram.store.store import Store
 from engram_host.companion.search.request import Hit, SearchRequest
@@ -168,7 +168,7 @@ class YoungBoard:
         found = [[hit.id, round(1000 * hit.score)] for hit in hits]
         remote = RemoteResults(found, have, "", [round(1000 * hit.confidence) for hit in hits])
         ranked = recall.with_remote(recall.rank(make_query(question.text, OWNER)), remote)
-        shown = [recall.with_text(item, OWNER) for item in all_items(ranked)[:10]]
+        shown = [recall.with_text(item, OWNER) for item in recall.all_items(ranked)[:10]]
         items = [item.text for item in shown if item]
         return Answer(question, items, recall_block.make(recall, ranked, TOKENS))
 
