@@ -189,7 +189,7 @@ class MqttClient(BackgroundPart):
             device, *what = message.topic.value.split("/")[2:]
             data = message.payload
             if not re.fullmatch(DEVICE_NAME, device) or not isinstance(data, bytes) or len(data) > MOST_BYTES:
-                line = "a message of %r was passed over: its name or its size is beyond what is taken."
+                line = "ignored message from %r: invalid name or too large"
                 _log.warning(line, device[:40], extra={"repeat": "passed over"})
                 continue
             if what != ["up"]:
@@ -200,7 +200,7 @@ class MqttClient(BackgroundPart):
             if data.startswith(_GREETING) and arrivals.waited() > LATE_SECONDS:
                 self._room.release()
                 self._count_overdue()
-                line = "boards send more than is answered: a greeting of %s was passed over, which it sends again."
+                line = "overloaded: dropped hello from %s (the board retries)"
                 _log.warning(line, device, extra={"repeat": "late"})
                 continue
             self._at_work.begin(self._answer(client, device, data))

@@ -154,7 +154,7 @@ class Lanes:
             try:
                 if failures < MOST_FAILURES:
                     return await asyncio.to_thread(self._store.open_delivery, number)
-                _log.error("the bridge %s gives an answer up", self._bridge)
+                _log.error("bridge %s: giving up on a delivery", self._bridge)
                 await asyncio.to_thread(self._store.end_delivery, number, "refused", int(time.time()))
                 return None
             except StoreUnavailable:
