@@ -11,6 +11,8 @@ from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store.recovery import restore_backup, save_backup
 from engram_host.companion.types import SeqRange
 
+pytestmark = pytest.mark.parametrize("store_url", ["sqlite"], indirect=True)  # the file is saved and put back
+
 EVERYTHING = range(1, 101)
 
 
