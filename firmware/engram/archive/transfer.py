@@ -77,9 +77,6 @@ class ArchiveTransfer:
         else:
             self._archived.compare_held(held)
 
-    def disconnected(self) -> None:
-        self.is_greeted = False
-
     async def _tell(self) -> None:
         self._has_to_tell = False
         held = self._archived.held

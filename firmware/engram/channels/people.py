@@ -133,7 +133,7 @@ class People:
             return None
         if sum(1 for entry in waiting if entry[1].startswith(network + ":")) >= _WAITING:
             return None
-        code = new_code()
+        code = "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
         self._waiting.append((code, ref, shown(name), self._clock.now()))
         return ASK % (code, code)
 
@@ -183,7 +183,10 @@ class People:
         if person is None:
             if len(self.people) >= _PEOPLE:
                 raise ArgumentError("people", "are %d, as many as may be: /people remove one first." % _PEOPLE)
-            person = {"who": self._new_principal(name or ref), "ids": [ref]}
+            who = name or ref
+            if who == OWNER.principal or any(person["who"] == who for person in self.people):
+                raise ArgumentError(who, "is somebody else; /people link %s ID, if it is the same person." % who)
+            person = {"who": who, "ids": [ref]}
             self.people.append(_checked(person))
         return person, ref
 
@@ -267,15 +270,6 @@ class People:
     def _end_waiting(self, ref: str) -> None:
         self._save()
         self._waiting = [entry for entry in self._waiting if entry[1] != ref]
-
-    def _new_principal(self, who: str) -> str:
-        if who == OWNER.principal or any(person["who"] == who for person in self.people):
-            raise ArgumentError(who, "is somebody else; /people link %s ID, if it is the same person." % who)
-        return who
-
-
-def new_code() -> str:
-    return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
 
 
 def room_of(network: str, chat: str, thread: str = "") -> str:

@@ -121,7 +121,7 @@ class Companion:
         finally:
             self.is_connected = self.is_connected and False
             if self.archive:
-                self.archive.disconnected()
+                self.archive.is_greeted = False
             self._exchange.close(NetError(_AWAY))
             for task in beside:
                 await stop_task(task)  # before what it reads from is closed

@@ -52,14 +52,13 @@ def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=
 class Recall:
     """A joint search of records and journal; `remote` merges a companion's results, None without one."""
 
-    def __init__(self, records, journal, notes, clock, remote, searches, candidates=CANDIDATES):
+    def __init__(self, records, journal, notes, clock, remote, searches):
         self._records = records
         self._journal = journal
         self._notes = notes
         self._clock = clock
         self._remote = remote
         self._searches = searches
-        self._candidates = candidates
 
     def find(self, ranked: Ranked, limit: int = 10) -> list:
         """Return at most `limit` items with texts, best first; only certain ones count as used."""
@@ -99,7 +98,7 @@ class Recall:
         if days:
             if not content or not items:
                 sure = confidence.CERTAIN - 1 if content else confidence.OWN_WORDS
-                found = said_on(days, query, self._records, self._journal, self._clock)[: self._candidates]
+                found = said_on(days, query, self._records, self._journal, self._clock)[:CANDIDATES]
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, self._noted_on(days, query, sure), "")
             for place, item in enumerate(items):
@@ -131,7 +130,7 @@ class Recall:
     def _ranked_records(self, query, known, certainty) -> list:
         items = []
         stated = []
-        for place, (hit, record) in enumerate(self._records.search(query, self._candidates, known)):
+        for place, (hit, record) in enumerate(self._records.search(query, CANDIDATES, known)):
             stated.append(stated_importance(record))
             item = certainty.item_of(hit, place, record["id"], record["created"], "", record["content"])
             items.append(confidence.times(item, confidence.of_record(record)))
@@ -179,7 +178,7 @@ class Recall:
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
-        for place, (hit, turn) in enumerate(self._journal.search(query, self._candidates, "", known)):
+        for place, (hit, turn) in enumerate(self._journal.search(query, CANDIDATES, "", known)):
             item = certainty.item_of(hit, place, "t%d" % hit.number, turn["at"], turn["who"], turn["text"])
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)

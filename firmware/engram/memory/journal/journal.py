@@ -349,12 +349,12 @@ class Journal:
         """Show a forgotten turn again, if its text remains, the caller owns it and its session was not deleted."""
         seq = ids.number("id", ref, "t")
         line = self.entries.line(seq)
-        if _is_seen(line, caller) and not self._is_deleted(line["sid"]):
+        if not _is_seen(line, caller):
+            return
+        # A session may only have left the list; while the index is rebuilt it does not know.
+        is_left = not (self.entries.partial or self.entries.seqs_with_label("=" + line["sid"]))
+        if is_left or line["sid"] in self._heads:
             self.entries.append(outdated.last_mark(self.entries, seq) or outdated.shown(seq, self._clock.now()))
-
-    def _is_deleted(self, sid: str) -> bool:
-        # Others without a head only left the list. While the index is rebuilt it does not know.
-        return sid not in self._heads and bool(self.entries.partial or self.entries.seqs_with_label("=" + sid))
 
     # --- the whole
 

@@ -198,7 +198,7 @@ class Ranking:
     def scored(self, speaker_rows=None, halves_replies: bool = False):
         """Yield (score, place, row, evidence), best first; speaker's rows get two fifths more."""
         top = next(self.best(), (1,))[0]
-        self.points = points = self._session_points()
+        points = self._session_points()
         found = []
         for total, place, row, slot in self.best():
             score = total * ONE // top + points.get(slot, 0)
