@@ -86,11 +86,6 @@ def of_record(record: dict) -> int:
     return _MADE if record.get("source", "manual") in ("auto_llm", "distilled") else 100
 
 
-def of_turn(turn: dict, asks_replies: bool) -> int:
-    """Return a turn's authority in per cent; replies count in full if asked for."""
-    return OF_REPLY if turn["role"] == "assistant" and not asks_replies else 100
-
-
 def times(item: Item, per_cent: int) -> Item:
     if per_cent == 100:
         return item

@@ -183,7 +183,7 @@ class Recall:
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)
                 asking.append(item.id)
-            items.append(confidence.times(item, confidence.of_turn(turn, is_asked)))
+            items.append(confidence.times(item, 100 if is_asked or turn["role"] == "user" else confidence.OF_REPLY))
         return items, asking
 
     def with_remote(self, ranked: Ranked, more) -> Ranked:
