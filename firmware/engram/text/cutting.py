@@ -162,8 +162,12 @@ def place_cut(data: bytes, end: int) -> tuple:
         # The code begins late: all of it goes to the next part.
         return len(data[:opened].rstrip()), b"", opened, b""
     rest = at + 1 if data[at : at + 1] == b"\n" else at
-    opening = decode(data[opened : min(data.find(b"\n", opened), opened + _OPENING)]).encode() + b"\n"
-    return at, b"\n" + fence, rest, opening
+    return at, b"\n" + fence, rest, opening_of(data, opened)
+
+
+def opening_of(data: bytes, opened: int) -> bytes:
+    """Return the opening line of code, for repetition."""
+    return decode(data[opened : min(data.find(b"\n", opened), opened + _OPENING)]).encode() + b"\n"
 
 
 def _offset(data: bytes, count: int) -> int:
