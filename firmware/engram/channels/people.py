@@ -133,7 +133,7 @@ class People:
             return None
         if sum(1 for entry in waiting if entry[1].startswith(network + ":")) >= _WAITING:
             return None
-        code = "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])
+        code = new_code()
         self._waiting.append((code, ref, shown(name), self._clock.now()))
         return ASK % (code, code)
 
@@ -293,3 +293,7 @@ def checked_id(ref: str) -> str:
 
 def shown(name: str) -> str:
     return text.cut(" ".join(text.printable(name).split()), _NAME_LONGEST)
+
+
+def new_code() -> str:
+    return "".join([_CODE_LETTERS[byte & 31] for byte in os.urandom(_CODE_LENGTH)])

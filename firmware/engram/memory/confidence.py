@@ -59,9 +59,12 @@ class Certainty:
         if self.weights is None:
             sure = of_words(hit.evidence, self._measure)
         else:
-            own = text.index_terms(said) if place < _JUDGED else ()
-            sure = sum([self.weights.get(term, 0) for term in set(own)]) * OWN_WORDS // self._sum
+            sure = self.of_own_words(said) if place < _JUDGED and self.weights else 0
         return Item(ref, at, who, "", hit.score, hit.evidence, sure)
+
+    def of_own_words(self, said: str) -> int:
+        own = set(text.index_terms(said))
+        return sum([weight for term, weight in self.weights.items() if term in own]) * OWN_WORDS // self._sum
 
 
 def of_words(evidence: int, measure) -> int:

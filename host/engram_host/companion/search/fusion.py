@@ -330,7 +330,7 @@ class Confidence:
         parts = np.ones((len(rows), len(PARTS)))
         parts[:, :_SIDES] = np.nan
         if not self._content:
-            parts[:, 0] = confidence.of_days_alone(True) * _THOUSANDTH if self._is_of_days else 0
+            parts[:, 0] = confidence.OWN_WORDS * _THOUSANDTH if self._is_of_days else 0
             return parts
         if self._words and self._weights:
             evidence = self._words.evidence(self._words.boards[place], rows)
@@ -341,7 +341,7 @@ class Confidence:
         parts[is_reply, 2] = confidence.OF_REPLY * _PER_CENT
         parts[repeats, 2] = QUESTION
         if points is not None:
-            parts[:, 3] = np.where(points > 0, confidence.of_days(True), confidence.of_days(False)) * _PER_CENT
+            parts[:, 3] = np.where(points > 0, confidence.ON_DAYS, confidence.OFF_DAYS) * _PER_CENT
         return parts
 
     def with_line(self, candidate: Candidate, line: dict[str, Any], said: str) -> tuple[float, ...]:
