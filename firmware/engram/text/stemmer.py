@@ -1,5 +1,5 @@
-"""Light stemming of words that are not plain English, by their script: German with umlauts, Cyrillic, Arabic; and the
-parts of long German words. The tokenizer has folded them: no accents, й is и, ة is ه.
+"""Light stemming of words that are not plain English, by their script: German with umlauts, Cyrillic, Arabic. The
+tokenizer has folded them: no accents, й is и, ة is ه.
 """
 
 from engram.compat import const
@@ -20,11 +20,6 @@ _CYRILLIC = (
 _ARTICLES = ("وال".encode(), "بال".encode(), "كال".encode(), "فال".encode(), "لل".encode(), "ال".encode())
 _ARABIC = " تها تنا تهم تي ته تك ها نا هم كم ان ات ون ين ه ي ".encode()
 
-_LONG = const(8)  # letters of a word that may be a compound
-_PARTS = const((
-    "arzt", "termin", "schlussel", "nummer", "zimmer", "schrank", "schul", "wohnung", "urlaub", "strass", "platz",
-    "tasch", "kart", "fenst", "vertrag", "rechnung", "geburtstag", "kaffe", "bahnhof", "maschin",
-))  # fmt: skip
 # French and Italian: what may stand before an apostrophe.
 _ELIDED = const(b" c d j l m n s t qu un all dell nell sull dall quell quest ")
 _LONGEST_ARTICLE = const(5)
@@ -77,11 +72,3 @@ def without_articles(data: bytes) -> bytes:
 
 def _is_of_word(byte: int) -> bool:
     return byte >= 0x80 or 0x61 <= byte <= 0x7A or 0x30 <= byte <= 0x39
-
-
-def parts_of(words):
-    """Yield common parts of the long words among stems: "Ersatzschlüssel" is found by "Schlüssel"."""
-    for word in words:
-        for part in _PARTS if len(word) >= _LONG else ():
-            if word != part and (word.startswith(part) or word.endswith(part)):
-                yield part

@@ -68,21 +68,14 @@ def _cut(text: str, singles: bool, is_stemmed: bool):
         if not piece:
             continue
         if is_ascii or max(piece) < 0x80:
-            yield from _with_parts(_words(piece, is_stemmed), is_stemmed)
+            yield from _words(piece, is_stemmed)
             continue
         for part in parts(fold(full_katakana(piece))):
             if part[0] == _WIDE_MARK:
                 yield from _pairs(part, singles)
             else:
                 found = _words(part, is_stemmed)
-                found = [stemmer.stem(word, piece) for word in found] if is_stemmed else found
-                yield from _with_parts(found, is_stemmed)
-
-
-def _with_parts(found, is_stemmed: bool):
-    yield from found
-    if is_stemmed:
-        yield from stemmer.parts_of(found)
+                yield from [stemmer.stem(word, piece) for word in found] if is_stemmed else found
 
 
 def _words(data: bytes, is_stemmed: bool):
