@@ -52,6 +52,8 @@ def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=
 class Recall:
     """A joint search of records and journal; `remote` merges a companion's results, None without one."""
 
+    candidates = CANDIDATES
+
     def __init__(self, records, journal, notes, clock, remote, searches):
         self._records = records
         self._journal = journal
@@ -98,7 +100,7 @@ class Recall:
         if days:
             if not content or not items:
                 sure = confidence.CERTAIN - 1 if content else confidence.OWN_WORDS
-                found = said_on(days, query, self._records, self._journal, self._clock)[:CANDIDATES]
+                found = said_on(days, query, self._records, self._journal, self._clock)[: self.candidates]
                 by_days = [Item(ref, at, who, "", ONE, OWN, sure) for at, ref, who in found]
                 return Ranked(asked, by_days, self._noted_on(days, query, sure), "")
             for place, item in enumerate(items):
@@ -130,7 +132,7 @@ class Recall:
     def _ranked_records(self, query, known, certainty) -> list:
         items = []
         stated = []
-        for place, (hit, record) in enumerate(self._records.search(query, CANDIDATES, known)):
+        for place, (hit, record) in enumerate(self._records.search(query, self.candidates, known)):
             stated.append(stated_importance(record))
             item = certainty.item_of(hit, place, record["id"], record["created"], "", record["content"])
             items.append(confidence.times(item, confidence.of_record(record)))
@@ -178,7 +180,7 @@ class Recall:
         asking = []
         is_asked = asks_replies(query.text)
         terms = list(text.terms(query.text))
-        for place, (hit, turn) in enumerate(self._journal.search(query, CANDIDATES, "", known)):
+        for place, (hit, turn) in enumerate(self._journal.search(query, self.candidates, "", known)):
             item = certainty.item_of(hit, place, "t%d" % hit.number, turn["at"], turn["who"], turn["text"])
             if turn["who"] == query.caller.principal and repeats(turn["text"], terms):
                 item = confidence.question(item)

@@ -61,7 +61,8 @@ class Turns:
         self._store.open()
         self._last = 0
         journal = Journal(self._store, turn_schema, clock, CAP, None)
-        self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, [0, 0], MOST)
+        self._recall = Recall(_NoRecords(), journal, _NoNotes(), clock, None, [0, 0])
+        self._recall.candidates = MOST
 
     def add(self, session, at, who, content, caption, role):
         line = [("sid", "s%d" % session), ("role", role), ("who", who), ("text", content), ("at", at)]
