@@ -92,6 +92,8 @@ class Recall:
         documents = sum([count for count, _ in frequencies])
         content = content_terms(query.text)
         certainty = confidence.Certainty(measure, content, idfs, documents)
+        if certainty.weights:
+            known = {term: weight if term in certainty.weights else 1 for term, weight in known.items()}
         items = self._ranked_records(query, known, certainty)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, certainty)
@@ -124,9 +126,8 @@ class Recall:
 
     def _noted_on(self, days, query, sure: int) -> list:
         """Return the lines of the days' notes, which go before all else."""
-        if query.caller.group or query.tags:
-            return []
-        lines = lines_of_days(self._notes.for_caller(query.caller), days, self._clock, query.since, query.until)
+        notebook = None if query.caller.group or query.tags else self._notes.for_caller(query.caller)
+        lines = lines_of_days(notebook, days, self._clock, query.since, query.until) if notebook else ()
         return [Item(line.ref, line.at, "", line.text, ONE + 1, OWN, sure) for line in lines]
 
     def _ranked_records(self, query, known, certainty) -> list:
