@@ -117,14 +117,8 @@ class Board:
         turn_store = Store(turn_log, turn_schema, self.turns_reserve, self.turn_queue.is_active)
         turn_store.open()
         archive_state = self._add_archive_index(store, turn_store)
-        self.journal = Journal(
-            turn_store,
-            turn_schema,
-            clock,
-            cap=config.get("journal.bytes"),
-            link_state=archive_state,
-            idle_seconds=3600 * config.get("session.idle_hours"),
-        )
+        cap, idle = config.get("journal.bytes"), 3600 * config.get("session.idle_hours")
+        self.journal = Journal(turn_store, turn_schema, clock, cap=cap, link_state=archive_state, idle_seconds=idle)
         usage = Usage(folder, clock)
         self.records = Records(
             store,

@@ -49,8 +49,8 @@ _FULL = """# Memory
 You have a memory that lasts on this device. What belongs where:
 - soul.md: your personality and values. identity.md: your name, role and limits.
 - user.md: the person's long-term preferences and agreements. agent.md: rules for you that the owner asked for.
-- task.md: the one task that this person has open over days: goal, next step, what it waits for, in 300 characters; write "" \
-when it is done. Memories for it only get the tag open-task. Change these files with profile_edit.
+- task.md: the one task that this person has open over days: goal, next step, what it waits for; "" once it is done. Memories \
+for it alone get the tag open-task. Change these files with profile_edit.
 - memories (memory_store): facts that matter beyond this chat, preferences, decisions, device state, finished tasks; \
 one-off facts that span sessions with expires; what matters for some days only with note_add (memory_get reads the notes of a \
 day, such as file 2026-01-31.md). One sentence each, 1 to 3 short tags; use existing tags where they fit.
@@ -66,8 +66,7 @@ _LIGHTWEIGHT = """# Memory
 You have a memory that lasts on this device, in Markdown files shown below. What belongs where:
 - soul.md: your personality and values. identity.md: your name, role and limits.
 - user.md: the person's long-term preferences and agreements. agent.md: rules for you that the owner asked for.
-- task.md: the one task that this person has open over days, in 300 characters; write "" when it is done. Change these files \
-with profile_edit.
+- task.md: the one task that this person has open over days; "" once it is done. Change these files with profile_edit.
 - MEMORY.md: lasting facts, kept short and in order. Today's note: what happened and may matter for some days.
 - "When X comes up, remind me of Y": timer, with as few words as tell X.
 Use file_append for new lines, file_edit to correct one. Do not store greetings, small talk or secrets. \

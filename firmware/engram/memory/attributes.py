@@ -17,7 +17,7 @@ partner my wife|my husband|my partner|my girlfriend|my boyfriend|i married|user'
 past before|previously|formerly|used to|former|previous|in the past"""
 GERMAN = """\
 home ich wohne|ich wohnte|wohne ich|wohnte ich|ich lebe|ich bin nach|ich ziehe nach|meine adresse;
-name ich heiße|heiße ich|ich heisse|heisse ich|mein name; work ich arbeite|arbeite ich|mein beruf|meine arbeit;
+name ich heiße|heiße ich|mein name; work ich arbeite|arbeite ich|mein beruf|meine arbeit;
 birthday mein geburtstag|ich bin geboren; partner meine frau|mein mann|meine freundin|mein freund;
 past früher|vorher|zuvor|ehemalig"""
 CHINESE = """\

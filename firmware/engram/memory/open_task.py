@@ -9,12 +9,11 @@ _KEPT_SECONDS = const(604_800)  # of these, after the end
 
 
 def close_task(records, clock, caller, task: str) -> None:
-    scope = own_scope(caller)
     changes = {"expires": clock.now() + _KEPT_SECONDS}
     drafts = [
         records.draft_update(record["id"], changes, caller)
         for record in records.newest(caller, (_TAG,))
-        if record.get("scope") == scope and "expires" not in record
+        if record.get("scope") == own_scope(caller) and "expires" not in record
     ]
     records.store("Done: " + " ".join(task.split()), ("done",), caller, type="event", source="auto_rule")
     records.keep(drafts[:_MOST])

@@ -39,7 +39,7 @@ class Journal:
         self._link_state = link_state
         self._idle_seconds = idle_seconds
         self._seen = None
-        self.on_redacted = None
+        self.on_redacted = lambda turn, caller: None
         """Handles (id, caller) of each turn that redact() hides."""
         self.dropped_segments = 0
         self.unsent = 0
@@ -342,8 +342,7 @@ class Journal:
         """Hide a turn at once, and remove its text at the next compaction."""
         turn = self._found(ref, caller)
         self.entries.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
-        if self.on_redacted:
-            self.on_redacted("t%d" % turn["seq"], caller)
+        self.on_redacted("t%d" % turn["seq"], caller)
 
     def show(self, ref: str, caller) -> None:
         """Show a forgotten turn again, if its text remains, the caller owns it and its session was not deleted."""
