@@ -160,9 +160,8 @@ def test_ctrl_c_ends_a_command_cleanly(tmp_path: Path):
 def test_a_reader_that_goes_is_no_error_worth_a_word(tmp_path: Path):
     reading, writing = os.pipe()
     os.close(reading)
-    process = subprocess.Popen(
-        [*COMMAND, "device", "list", "--home", str(tmp_path)], env=VARIABLES, stdout=writing, stderr=subprocess.PIPE
-    )
+    command, buffered = [*COMMAND, "device", "list", "--home", str(tmp_path)], {**VARIABLES, "PYTHONUNBUFFERED": ""}
+    process = subprocess.Popen(command, env=buffered, stdout=writing, stderr=subprocess.PIPE)
     os.close(writing)
     _, told = process.communicate(timeout=30)
     assert told == b""

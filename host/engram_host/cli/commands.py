@@ -68,6 +68,7 @@ def main(words: list[str]) -> int:
     assert isinstance(command, TyperGroup)
     try:
         status = command.main(words, _called_as(), standalone_mode=False) or 0
+        sys.stdout.flush()
         # Typer makes a status of Ctrl-C by itself.
         return _failed(KeyboardInterrupt(), words) if status == INTERRUPTED else status
     except BrokenPipeError:
