@@ -13,6 +13,7 @@ from engram.learning.jobs import Job
 from engram.learning.operations import fenced
 from engram.memory import access
 from engram.memory.principal_files import appended
+from engram.memory.records import fields
 from engram.text.light_words import content_terms
 from engram.text.openers import own_words
 
@@ -125,14 +126,15 @@ class DiaryBatch(operations.Batch):
         return self._clock.minute(turn["at"])[-5:]
 
     def _apply(self, element) -> None:
-        sources = element.get("from") if isinstance(element, dict) else None
-        if not isinstance(sources, list) or not sources or not all(ref in self._turns for ref in sources):
-            raise ArgumentError("from", "is none of the messages that were shown.")
-        content = element.get("content")
+        element = element if isinstance(element, dict) else {}
+        sources = fields.check("turns", element.get("from"), 0) or ()
+        if not sources or not all(ref in self._turns for ref in sources):
+            raise ArgumentError("from", "must name messages shown.")
+        content: str = fields.check("content", element.get("content"), _LONGEST)  # type: ignore
         turns = [self._turns[ref] for ref in sources]
         said = text.terms(" ".join([own_words(turn["text"]) for turn in turns]))
-        if not isinstance(content, str) or len(content) > _LONGEST or set(said).isdisjoint(text.terms(content)):
-            raise ArgumentError("content", "must have words of the message, and at most %d characters." % _LONGEST)
+        if set(said).isdisjoint(text.terms(content)):
+            raise ArgumentError("content", "has no word of what the person said.")
         times = [self._time(turn) for turn in turns]
         first, last = min(times), max(times)
         when = first if first == last else first + "-" + last
