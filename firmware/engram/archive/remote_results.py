@@ -51,7 +51,7 @@ class ResultMerger:
     def _checked(self, result, query, own: dict):
         ref = result[0]
         if "#" in ref:
-            # A line of a file in its folders, which the board has not: who may see it is the companion's to say.
+            # A line of a file in its folders, which the board lacks: the companion decides who may see it.
             return None if query.tags else _remote_item(ref, result)
         try:
             number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")

@@ -1,4 +1,4 @@
-"""What holds now is found by what it says of a person, and what held once if it is asked for."""
+"""Attributes find what holds now of a person, and what held once if it is asked for."""
 
 from board import DAY, Board
 from engram.memory.access import OWNER

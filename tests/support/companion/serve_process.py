@@ -21,7 +21,7 @@ VARIABLES = {
 
 
 class Served(NamedTuple):
-    """Where a companion was, what it printed, and its status."""
+    """The address of a companion that ended, its output and its status."""
 
     where: dict[str, str]
     shown: str

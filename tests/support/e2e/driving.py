@@ -110,7 +110,7 @@ COMMAND = (sys.executable, str(Path(__file__).with_name("compiled.py")), _COMPIL
 """The launcher with the firmware as it was compiled before the tests began."""
 
 BOARD = (str(get_micropython.HOME / "64"), "-X", "heapsize=8m", str(ROOT / "boards" / "SIM" / "main.py"))
-"""What the launcher starts: it takes a quarter of the launcher's time."""
+"""The program that the launcher starts: it takes a quarter of the launcher's time."""
 
 
 @dataclass(frozen=True)

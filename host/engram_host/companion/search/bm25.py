@@ -87,7 +87,7 @@ class WordScores:
             _find_terms(board, list(terms))
             board.repeats = _repeats(board)
         self.entries = sum(one.live_rows.totals.entries for one in seen)
-        # Of Han a term is two characters, and content is single ones.
+        # A term of Han is two characters, and content is single ones.
         said = {term for term, added in terms.items() if added or not set(content).isdisjoint((term, *term))}
         self._light = terms.keys() - said if content and self.entries < GROWN else ()
         self.having: dict[str, int] = {}

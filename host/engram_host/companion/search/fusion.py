@@ -348,7 +348,7 @@ class Confidence:
         """Return the parts with what a line says: a record's authority, and the words of a young memory."""
         words, meaning, authority, *others = candidate.confidence_parts
         if candidate.coverage and self._content and self._certainty.weights is not None:
-            # Of twice as much the mean with the meaning is the words and half of the meaning.
+            # Twice as much, averaged with the meaning, gives the words and half of the meaning.
             words = (1 if math.isnan(meaning) else 2) * self._certainty.of_own_words(said) * _THOUSANDTH
         if "content" in line:
             authority = confidence.of_record(line) * _PER_CENT
