@@ -1,12 +1,12 @@
 """Imports Engram from a pack: one large file in place of a small one for each module, which a start spent its time finding.
 
-The pack has all compiled modules:
+The pack has all compiled modules, and the tables of words:
 
     engram-pack 3 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
-    PATH AT SIZE CRC\n              for each module: its path, where it begins behind the index, its crc32
-    the modules, one after the other, each compressed: raw deflate with a window of 1 KB
+    PATH AT SIZE CRC\n              for each file: its path, where it begins behind the index, its crc32
+    the files, one after the other, each compressed: raw deflate with a window of 1 KB
 
-mount() makes it a file system at /packs, of which only what `import` asks for is there. What is damaged is refused.
+mount() makes it a file system at /packs, of which only these files are there. What is damaged is refused.
 """
 
 import sys
@@ -122,8 +122,10 @@ class _Packs:
         if self.sign_at is not None and ticks_diff(ticks_ms(), self.sign_at) >= _SIGN_MS:
             self.sign_at = ticks_ms()
             sys.stdout.write(".\n")
-        module = self._pack().read(*self._find(path))
-        return deflate.DeflateIO(io.BytesIO(module), deflate.RAW, _WINDOW)
+        content = self._pack().read(*self._find(path))
+        if not path.endswith(".mpy"):
+            self.close()  # tables of words are read at any time after the start
+        return deflate.DeflateIO(io.BytesIO(content), deflate.RAW, _WINDOW)
 
     def _find(self, path):
         place = self._pack().places.get(path)

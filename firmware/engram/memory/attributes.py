@@ -4,29 +4,12 @@
 """
 
 from engram.compat import const
-from engram.text.lexicon import Lexicon, split_words
+from engram.text.lexicon import Lexicon, read_table, split_words
 from engram.text.utf8 import encode
-
-ENGLISH = """\
-home i live|i lived|i moved|i'm living|user lives|user moved|do i live|did i live|my address|my home;
-name my name|i am called|i'm called|call me|user's name;
-work i work|i worked|i started at|my job|my employer|user works|do i work|did i work;
-phone my phone|my number|user's phone; mail my email|my e-mail|user's email;
-birthday my birthday|i was born|was i born|user's birthday;
-partner my wife|my husband|my partner|my girlfriend|my boyfriend|i married|user's wife|user's husband;
-past before|previously|formerly|used to|former|previous|in the past"""
-GERMAN = """\
-home ich wohne|ich wohnte|wohne ich|wohnte ich|ich lebe|ich bin nach|ich ziehe nach|meine adresse;
-name ich heiße|heiße ich|mein name; work ich arbeite|arbeite ich|mein beruf|meine arbeit;
-birthday mein geburtstag|ich bin geboren; partner meine frau|mein mann|meine freundin|mein freund;
-past früher|vorher|zuvor|ehemalig"""
-CHINESE = """\
-home 我住|我搬|我家; name 我叫|我的名字; work 我上班|我工作|我的工作; birthday 我的生日|我出生;
-partner 我的妻子|我的丈夫|我老婆|我老公; past 以前|之前|从前"""
 
 PAST = "past"
 _LONGEST = const(500)  # characters of a text that are looked at: a sentence or two say it
-_lexicon = Lexicon((ENGLISH, GERMAN), (CHINESE,))
+_lexicon = Lexicon("attributes")
 _signs = set()  # the longest word of each phrase: without one of them, a text has no phrase
 
 
@@ -42,9 +25,9 @@ def kinds(said: str) -> set:
 
 
 def _find_signs() -> set:
-    for table in (ENGLISH, GERMAN, CHINESE):
-        for entry in table.split(";"):
-            for phrase in entry.strip().partition(" ")[2].split("|"):
+    for name in ("attributes_latin", "attributes_others"):
+        for line in read_table(name):
+            for phrase in line.partition(" ")[2].split("|"):
                 sign = max(encode(phrase.replace("'", " ")).split(), key=len)
                 if not any(known in sign for known in _signs):
                     _signs.add(sign)

@@ -5,8 +5,10 @@ script without spaces by itself.
 """
 
 from engram.compat import const
+from engram.errors import StoreError
 from engram.text.unicode_fold import fold
 
+_FOLDER = __file__.rpartition("/")[0] + "/words/"
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
 _WIDE_COLON = const(b"\xef\xbc\x9a")
@@ -14,10 +16,10 @@ _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and 
 
 
 class Lexicon:
-    """Tables of phrases, read at the first Latin or other word: "unit:60 hour|hours"."""
+    """Entries such as "unit:60 hour|hours" of words/NAME_latin.txt and NAME_others.txt, each read at the first such word."""
 
-    def __init__(self, latin, others):
-        self._unread = [others, latin]
+    def __init__(self, name: str):
+        self._unread = [name + "_others", name + "_latin"]
         self._meanings = {}
         self._sizes = {}  # by its first word, how many words the longest phrase has
 
@@ -36,20 +38,31 @@ class Lexicon:
         return best
 
     def _read(self, is_latin: bool) -> None:
-        tables, self._unread[is_latin] = self._unread[is_latin], ()
-        for table in tables:
-            for entry in table.split(";"):
-                self._add(entry.strip())
+        name = self._unread[is_latin]
+        for line in read_table(name) if name else ():
+            entry, _, phrases = line.partition(" ")
+            kind, _, value = entry.partition(":")
+            for place, alike in enumerate(phrases.split(",")):
+                self._add((kind, int(value or 0) + place), alike)
+        self._unread[is_latin] = ""
 
-    def _add(self, entry: str) -> None:
-        name, _, phrases = entry.partition(" ")
-        kind, _, value = name.partition(":")
-        for place, alike in enumerate(phrases.split(",")):
-            meaning = (kind, int(value or 0) + place)
-            for phrase in alike.split("|"):
-                words = [word for word, _, _ in split_words(phrase.encode())]
-                self._meanings.setdefault(b" " + b" ".join(words), meaning)
-                self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
+    def _add(self, meaning: tuple, phrases: str) -> None:
+        for phrase in phrases.split("|"):
+            words = [word for word, _, _ in split_words(phrase.encode())]
+            self._meanings.setdefault(b" " + b" ".join(words), meaning)
+            self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
+
+
+def read_table(name: str):
+    """Yield the lines of words/NAME.txt without comments; StoreError if it cannot be read."""
+    try:
+        with open(_FOLDER + name + ".txt", "rb") as file:
+            lines = file.read().decode().split("\n")
+    except OSError as error:
+        raise StoreError("the words of %s cannot be read (%s): install the code again." % (name, error)) from None
+    for line in lines:
+        if line and line[0] != "#":
+            yield line
 
 
 def split_words(data: bytes) -> list:

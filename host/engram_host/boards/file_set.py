@@ -2,7 +2,7 @@
 
     boot.py main.py       plain: MicroPython looks for these names
     module_packs.mpy      imports the pack
-    engram/engram.pack    compiled modules, compressed (for the format see firmware/module_packs.py)
+    engram/engram.pack    compiled modules and tables of words, compressed (for the format see firmware/module_packs.py)
     code.json             {"version", "micropython", "board", "forbidden_pins": the profile's,
                           "files": {path: first 16 hexadecimal digits of its sha256}}
     config.json           settings; a seed, like the files below
@@ -52,7 +52,7 @@ _AT_ONCE = 4
 def code_files(profile: BoardProfile) -> Files:
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
-    files[PACK] = module_pack(_modules())
+    files[PACK] = module_pack(_modules() | _tables())
     files[CODE_JSON] = _code_json(files, profile)
     return files
 
@@ -94,6 +94,11 @@ def _modules() -> Files:
         compiled = pool.map(compile_module, sources)
         modules = {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
     return modules | {f"{NATIVE_LOOPS}.mpy": native_loops()}
+
+
+def _tables() -> Files:
+    """Return the tables of words."""
+    return {table.relative_to(FIRMWARE).as_posix(): table.read_bytes() for table in sorted(FIRMWARE.rglob("*.txt"))}
 
 
 def native_loops() -> bytes:
