@@ -6,6 +6,7 @@ from collections import namedtuple
 from engram.clock import Timeout
 from engram.compat import const
 from engram.errors import ModelError
+from engram.memory.line_meaning import with_origin
 
 _QUIET_MS = const(10_000)  # after a start or an answer: who says something then does so soon
 _WAITING = const(4)  # turns under way and waiting: more are refused, so that a flood cannot fill the heap
@@ -46,6 +47,8 @@ class Origin:
         self.redacts = ()
         """Seqs of the turns that are forgotten with it."""
         self.is_said = not forwarded
+        self.is_new = True
+        """False for what is on flash already, and for the board's own messages."""
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         fields = {"command": command, "mid": self.mid, "forwarded": self.forwarded, "quoted": self.quoted}
@@ -56,8 +59,19 @@ class Origin:
         journal.add(caller, "assistant", "engram", content, cut, command, answers=answers)
 
 
+class UnkeptOrigin(Origin):
+    """The origin of a message of a conversation that is not kept."""
+
+    def keep(self, journal, caller, content: str, command: bool) -> int:
+        content = with_origin(content, self.forwarded, self.quoted)
+        return journal.unkept.add(caller, "user", caller.principal, content)
+
+    def keep_reply(self, journal, caller, content: str, *, cut: bool, command: bool, answers: int) -> None:
+        journal.unkept.add(caller, "assistant", "engram", content)
+
+
 class Turn:
-    """One message while it is answered, with its seq in the journal."""
+    """One message while it is answered, with its seq in the journal, below 0 if it is not kept."""
 
     def __init__(self, caller, seq: int, said: str = "", forwarded: str = "", command=None):
         self.caller = caller
@@ -68,7 +82,8 @@ class Turn:
         """The text.openers.Command of the message, if it is one."""
         self.forwarded = forwarded
         """Author of forwarded words, for which tools may change nothing."""
-        self.id = "t%d" % seq
+        self.is_kept = seq > 0
+        self.id = "t%d" % seq if seq > 0 else ""
         self.confirmed = None
         """The call that the message confirms."""
         self.only = ()

@@ -1,11 +1,12 @@
 """The answer to one turn: save the message, ask the model, run tools, stream and save the reply."""
 
 from engram import diag, text
-from engram.agent.agent import Origin, Outcome, Sink, Turn
+from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.llm.types import Request, assistant, result, user
 from engram.memory.forgetting import take_back
+from engram.memory.journal.unkept import BEGUN, NOTICE
 from engram.memory.line_meaning import CORRECTED, with_origin
 from engram.text.openers import own_words, parse
 
@@ -92,6 +93,10 @@ _ORDERS = const(("remember", "forget"))  # they trigger no reminder
 _NOT_THEIRS = const(
     "I am offline: this is kept as forwarded from %s, and nothing in it is carried out; say yourself what you want of it."
 )
+_UNKEPT_ANSWERS = {"unkept": BEGUN, "remember": "I do not remember that: " + NOTICE + "."}
+_UNKEPT_RULE = const(
+    "(The person wants nothing of this conversation kept: you cannot store anything, and /session new ends that.)"
+)
 
 
 class Agent:
@@ -142,20 +147,34 @@ class Agent:
         offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
+        if self.is_unkept(caller, command, origin):
+            origin = UnkeptOrigin(origin.forwarded, origin.quoted)
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         if origin.is_said:
             self.toolbox.confirmations.begin_turn(turn)
-        await sink.on_saved(turn.id)
+        if turn.is_kept:
+            await sink.on_saved(turn.id)
+        else:
+            turn.only = self.toolbox.names_that_keep_nothing()
         try:
+            self.recall.counts_uses = turn.is_kept
             return await self._answer_turn(turn, content, sink, origin, offline)
         finally:
+            self.recall.counts_uses = True
             if turn.has_acted and origin.mid:
                 try:
                     self.journal.note_acted(seq)
                 except EngramError as error:
                     diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
+
+    def is_unkept(self, caller, command, origin) -> bool:
+        """True if nothing of a message is to be kept; a person's sentence begins that."""
+        unkept = self.journal.unkept
+        if origin.is_new and origin.is_said and command.kind == "unkept":
+            unkept.begin(caller)
+        return origin.is_new and unkept.is_on(caller)
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller
@@ -165,8 +184,16 @@ class Agent:
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
         reminders = ""
+        if not turn.is_kept:
+            reply = _UNKEPT_ANSWERS.get(turn.command.kind) if turn.said else None
+            if reply:
+                self._keep(turn, origin, reply, False)
+                await sink.text(reply)
+                return Outcome(turn.id, reply, "")
+            await sink.notice(NOTICE)
+            reminders = _UNKEPT_RULE
         if origin.is_said and turn.command.kind not in _ORDERS:
-            reminders = await self.timers.remind(turn, turn.said, sink)
+            reminders = await self.timers.remind(turn, turn.said, sink) + reminders
         if offline:
             reply = (
                 _NOT_THEIRS % turn.forwarded
@@ -212,7 +239,7 @@ class Agent:
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; return the reason for a missing answer, or ""."""
         prompts = self.prompts
-        remote = self.remote_search if self.config.get("mode") == "full" else None
+        remote = self.remote_search if turn.is_kept and self.config.get("mode") == "full" else None
         sid = self.journal.current(turn.caller)
         window = prompts.window(turn.caller, sid, turn.seq)
         ranked = prompts.rank(turn.caller, content, window, turn.seq)

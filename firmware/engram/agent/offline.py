@@ -6,14 +6,16 @@ from engram import text
 from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import access, ids
+from engram.memory.journal.unkept import NOTICE
 from engram.memory.recall import is_certain, make_query, snippet, weak_mark
 from engram.memory.texts.notes import MEMORY
 from engram.text.utf8 import strip_end
 
-_KEPT = const(
-    "I am offline: what you said is kept in the journal. I understand: remember that ..., a question, search ..., "
+_UNDERSTOOD = const(
+    "I am offline: %s. I understand: remember that ..., a question, search ..., "
     "forget ... (记住…、搜索…、忘记…); /memory list and /help show more."
 )
+_KEPT = const("what you said is kept in the journal")
 _SAY_WHAT = {
     "remember": "Remember what? Say: remember that my bike is green",
     "forget": "Forget what? Say: forget m1, or forget my bike",
@@ -27,10 +29,13 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
     """Plain commands over one board's memory; lightweight mode remembers in MEMORY.md."""
 
     async def answer(self, caller, command, turn: str, on_act=None) -> str:
-        """Return the answer to a Command; errors become answers, on_act() precedes irreversible changes."""
+        """Return the answer to a Command; errors become answers, on_act() precedes irreversible changes.
+
+        `turn` is "" for a message that is not kept, of which the companion learns nothing.
+        """
         kind, wanted = command
         if not kind:
-            return _KEPT
+            return _UNDERSTOOD % (_KEPT if turn else NOTICE)
         if on_act and (kind == "forget" or (kind == "remember" and self.config.get("mode") != "full")):
             on_act()
         try:
@@ -61,8 +66,8 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         return answer
 
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),)))
-        if self.remote_search:
+        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),) if turn else ()))
+        if self.remote_search and turn:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         return "\n".join(self.found_lines(ranked, _FOUND, query, caller))
 

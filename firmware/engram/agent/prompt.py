@@ -105,7 +105,10 @@ class PromptBuilder:
             budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
             for_memories = max(0, budget)
         room = max(0, room - for_memories)
-        turns = self.journal.window(sid, self.config.get("session.messages"))
+        most = self.config.get("session.messages")
+        turns = self.journal.window(sid, most)
+        if seq < 0:
+            turns = (turns + self.journal.unkept.seqs(caller))[-most:]
         turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2)
         shown = [turn for turn, cost in zip(turns, costs) if cost]
         return Window(shown, room - sum(costs), for_memories)
@@ -114,8 +117,7 @@ class PromptBuilder:
         """Return the board's hits that the prompt does not show yet; None without room for memories."""
         if not window.for_memories:
             return None
-        skip = set(window.turns)
-        skip.add(seq)
+        skip = {turn for turn in window.turns + [seq] if turn > 0}
         return self.recall.rank(make_query(content, caller, skip=skip))
 
     def build(
@@ -294,7 +296,7 @@ class PromptBuilder:
         return shown, "the message is longer than the model's window: it read the first %d characters." % read
 
     def _more(self, seq: int) -> str:
-        return _MORE % seq if self.config.get("mode") == "full" else _CUT
+        return _MORE % seq if seq > 0 and self.config.get("mode") == "full" else _CUT
 
     def _last(self, caller, message: str, blocks: tuple, fresh: str) -> str:
         clock = self.clock

@@ -123,7 +123,7 @@ class MemoryTools(_Parts):
     async def _memory_search(self, arguments: dict, turn) -> tuple:
         limit, query = arguments.get("limit", _PAGE), self._query(arguments, turn)
         ranked = self.recall.rank(query)
-        remote = self.remote.search if self.remote else None
+        remote = self.remote.search if self.remote and turn.is_kept else None
         more = await remote.found(ranked, limit, folders=True) if remote else None
         ranked = self.recall.with_remote(ranked, more)
         found = self.recall.find(ranked, limit)
@@ -145,7 +145,7 @@ class MemoryTools(_Parts):
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
         until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
-        return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,))
+        return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,) if turn.is_kept else ())
 
     def _maybe_partial(self, answer: dict) -> dict:
         if self.recall.partial:
@@ -216,7 +216,7 @@ class MemoryTools(_Parts):
         return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
 
     async def _memory_get(self, arguments: dict, turn) -> tuple:
-        more = await self.remote.read(arguments, turn.caller) if self.remote else None
+        more = await self.remote.read(arguments, turn.caller) if self.remote and turn.is_kept else None
         return file_tools.memory_get(self, arguments, turn, more)
 
     # --- both modes

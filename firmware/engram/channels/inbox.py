@@ -9,12 +9,13 @@ the other one and its reply in the same flush.
 
 import gc
 
-from engram.agent.agent import Origin
+from engram.agent.agent import Origin, UnkeptOrigin
 from engram.channels.deliveries import Deliveries, Delivery, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory.access import is_shown
+from engram.text.openers import own_words, parse
 from engram.text.utf8 import is_printable_ascii
 
 _LOOK_MS = const(50)
@@ -41,6 +42,7 @@ class MessageOrigin(Origin):
         self._line = line
         self._on_saved = on_saved
         self.redacts = redacts
+        self.is_new = line is None
         self.corrects = line.get("corrects", 0) if line else redacts[0] if redacts else 0
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
@@ -119,6 +121,11 @@ class Inbox:
         if line is not None:
             return await self._answer_again(message, sink, line)
         redacts = ()
+        origin = Origin(message.forwarded, message.quoted)
+        if not message.is_command and self._agent.is_unkept(message.caller, parse(own_words(message.text)), origin):
+            # Its id alone is kept: a message that comes again after a restart is not to be taken for a new one.
+            await self._save_command(message, sink)
+            return await self._answer(message, sink, UnkeptOrigin(message.forwarded, message.quoted))
         if message.edits:
             redacts = self._corrected(message)
             if not redacts:

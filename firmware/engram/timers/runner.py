@@ -42,7 +42,7 @@ class _TimerOrigin(Origin):
 
     def __init__(self, mid: str, head: str, deliveries):
         super().__init__()
-        self.is_said = False
+        self.is_said = self.is_new = False
         self.notices = _Notices()
         self.reply = 0
         self._id = mid

@@ -209,6 +209,8 @@ _SCHEMA = const(
 class TimerTool(Tool):
     """The timers' tool, whose timers call tools of a `toolbox`."""
 
+    keeps_words = True
+
     def __init__(self, timers, toolbox):
         self._timers = timers
         self._toolbox = toolbox

@@ -151,6 +151,9 @@ class Tool:
     task = None
     """Task of a call that exceeded its time."""
 
+    keeps_words = False
+    """True if it keeps what a person says, beside the memory's tools."""
+
     def __init__(self, name, description: str, schema: str, run, is_for, writes: bool, is_memory=False, needs_yes=None):
         self.name = name
         self.description = description
@@ -189,6 +192,12 @@ class Toolbox:
     def listed(self, caller, only=()) -> tuple:
         """Return a caller's tools, limited to `only` if not empty."""
         return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
+
+    def names_that_keep_nothing(self) -> tuple:
+        """Return the names of all tools but the timers' and those that write memory."""
+        return tuple(
+            [tool.name for tool in self._tools if not (tool.writes and tool.is_memory) and not tool.keeps_words]
+        )
 
     async def answer(self, call, turn) -> Done:
         """Run a model's call in a Turn; an EngramError becomes its result."""

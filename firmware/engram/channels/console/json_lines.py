@@ -61,7 +61,7 @@ class JsonLines(ChannelSink):
         await self._answer(message, self)
 
     async def end(self, outcome) -> bool:
-        self._send(("done", True), ("turn", outcome.turn if outcome else None))
+        self._send(("done", True), ("turn", outcome.turn or None if outcome else None))
         self._id = None
         return True
 

@@ -12,6 +12,7 @@ from engram.errors import NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.journal.schema import cut_to, fitting_text, is_said, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
+from engram.memory.journal.unkept import UnkeptTurns
 from engram.store.types import LIVE, Query
 
 _CAPTION_BYTES = const(600)
@@ -39,6 +40,7 @@ class Journal:
         self._link_state = link_state
         self._idle_seconds = idle_seconds
         self._seen = None
+        self.unkept = UnkeptTurns(clock)
         self.on_redacted = lambda turn, caller: None
         """Handles (id, caller) of each turn that redact() hides."""
         self.dropped_segments = 0
@@ -261,8 +263,8 @@ class Journal:
         return bool(self._sessions.seen_by(caller))
 
     def turn(self, seq: int):
-        """Return a turn as a dict, None if it is gone or forgotten."""
-        return self.entries.get(seq)
+        """Return a turn as a dict, None if it is gone or forgotten; one that is not kept has a seq below 0."""
+        return self.entries.get(seq) if seq > 0 else self.unkept.turn(seq)
 
     def live_turn(self, seq: int):
         """Return a live turn as a dict, None if it is outdated too."""

@@ -15,7 +15,7 @@ profile [FILE [add TEXT | write TEXT | replace OLD => NEW]] -- show or edit user
 senses [NAME [DAYS] | limit NAME below|above VALUE | unlimit ID | forget NAME] -- show what the board perceives
 timers [list | add TIME TEXT | add when WORDS: TEXT | remove ID] -- list, set or remove what is said or done \
 at a time, or when the words are mentioned
-mode [full | lightweight] -- show or set the memory that the agent uses; the other is kept
+mode [full | lightweight | off] -- show or set the memory that the agent uses; off: keep nothing of this conversation
 setting [NAME [VALUE]] -- list what is set, or set something: docs/reference/settings.md
 note TEXT -- add a line to today's note
 distill -- turn waiting notes into memories; /undo takes them back one by one

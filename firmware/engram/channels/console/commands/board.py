@@ -5,6 +5,7 @@ from engram.compat import const, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import OWNER
+from engram.memory.journal.unkept import BEGUN, NOTICE
 from engram.memory.recall import snippet
 from engram.timers import timer_store
 from engram.timers.timers import add as add_timer
@@ -21,10 +22,19 @@ def senses_command(board, caller, rest: str):
 
 
 def mode_command(board, caller, rest: str):
-    if rest:
+    unkept = board.journal.unkept
+    if rest == "off":
+        unkept.begin(caller)
+        yield BEGUN
+        return
+    if rest and not (unkept.is_on(caller) and rest == board.config.get("mode")):
         only_owner(caller, "/mode")
         board.config.save("mode", rest)
+    if rest:
+        unkept.end(caller)
     yield "%s mode%s" % (board.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+    if unkept.is_on(caller):
+        yield NOTICE
 
 
 def setting_command(board, caller, rest: str):

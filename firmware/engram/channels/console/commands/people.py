@@ -73,6 +73,8 @@ def session_command(board, caller, rest: str):
     journal = board.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
+    if what in ("new", "switch"):
+        journal.unkept.end(caller)
     if what == "new":
         yield "session %s begins" % journal.begin(caller, more)
     elif what == "switch":
