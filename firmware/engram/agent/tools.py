@@ -54,7 +54,7 @@ _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
-_FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns"))
+_FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns", "confidence", "evidence"))
 _READING = const(("memory_search", "memory_get", "memory_list", "file_read"))
 _Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes remote")
 
@@ -237,7 +237,7 @@ class MemoryTools(_Parts):
     def shown(self, record: dict, whole: bool = False) -> dict:
         shown = {
             "id": record["id"],
-            "content": record["content"] if whole else snippet(record["content"], _SNIPPET),
+            "content": fields.stated(record) if whole else snippet(fields.stated(record), _SNIPPET),
             "tags": record.get("tags", []),
             "date": self.clock.day(record["created"]),
         }

@@ -18,7 +18,7 @@ from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
-from engram.memory.records import dedup
+from engram.memory.records import dedup, fields
 from engram.text.strict_json import loads_lenient
 
 _MOST = const(60)  # operations in one answer
@@ -118,7 +118,7 @@ class Batch:
         for said in texts:
             for _, record in self._records.search(make_query(said, self.caller), each):
                 if len(found) < most and record.get("scope", access.ALL) == self.scope:
-                    found[record["id"]] = snippet(record["content"], SNIPPET)
+                    found[record["id"]] = snippet(fields.stated(record), SNIPPET)
             # Each search takes a while: others have their turn.
             await sleep_ms(0)
         self.known = list(found)

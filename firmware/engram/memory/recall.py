@@ -21,6 +21,7 @@ from engram.memory.ranking import (
 )  # fmt: skip
 from engram.memory import attributes, confidence
 from engram.memory.line_meaning import asks_replies, attributed_text, query_terms
+from engram.memory.records.fields import PERHAPS, stated
 from engram.memory.records.importance import stated_importance
 from engram.memory.texts.notes import find_lines, lines_of_days
 # isort: on
@@ -212,7 +213,7 @@ class Recall:
             return item
         try:
             if item.id[0] == "m":
-                content = self._records.get(item.id, caller)["content"]
+                content = stated(self._records.get(item.id, caller))
             else:
                 content = attributed_text(self._journal.turn(int(item.id[1:])) or {}) or None
         except NotFound:
@@ -220,6 +221,12 @@ class Recall:
         if content is None:
             return None
         return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.confidence)
+
+    def is_unasked(self, item: Item) -> bool:
+        """True for an item with the text of a tentative pattern that was in no answer yet."""
+        return item.text[: len(PERHAPS)] == PERHAPS and not (
+            self._records.uses and self._records.uses.usage_of(int(item.id[1:]))[0]
+        )
 
     def line(self, item: Item, citations: bool = True, mark: str = "") -> str:
         """Return "- [m12 2026-01-31] text", with a speaker for turns and `mark` in the brackets."""

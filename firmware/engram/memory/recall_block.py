@@ -27,6 +27,10 @@ _NOTHING = const(
     "Nothing in memory fits this message. If it asks for something of the person's own that is not said here, "
     "search with other words, say that you do not know it, or ask back."
 )
+_ASK = const(
+    " Nobody has confirmed %s: ask the person once whether it is so; on yes call memory_update with its id and type "
+    "pattern, on no memory_forget."
+)
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out
 _KINDS = (("m", "Facts and rules:", 50), ("t", "Said:", 50), ("#", "Notes:", 25))
 _HEADS = const(12)  # tokens of all headings
@@ -64,7 +68,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     if is_answer:
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)
-    return "\n".join([_OPEN, rule] + chosen.all_lines() + [_CLOSE])
+    return "\n".join([_OPEN, rule + chosen.question()] + chosen.all_lines() + [_CLOSE])
 
 
 def _needs_nothing(ranked) -> bool:
@@ -98,6 +102,7 @@ class _Chosen:
         self._texts = []
         self.items = []  # as they were ranked
         self.lines = []
+        self.asking = []  # ids of patterns that the person is asked about
 
     def add(self, item, within_kind: bool) -> bool:
         """Add an item with a new text; False if there is no room for it."""
@@ -110,6 +115,8 @@ class _Chosen:
         is_weak = self._marks_weak and item.confidence < WEAK
         line = self._recall.line(shown, self._citations, "weak" if is_weak else "")
         cost = text.tokens(line) + 1
+        is_asking = item.confidence >= WEAK and item.id[0] == "m" and self._recall.is_unasked(shown)
+        cost += text.tokens(_ASK) + 1 if is_asking else 0
         kind = "#" if "#" in item.id else item.id[0]
         if cost > self._room or (within_kind and cost > self._rooms[kind]):
             return False
@@ -117,9 +124,13 @@ class _Chosen:
         self._rooms[kind] -= cost
         self._texts.append(plain)
         self.items.append(item)
+        self.asking += [item.id] if is_asking else []
         # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
         return True
+
+    def question(self) -> str:
+        return _ASK % ", ".join(self.asking) if self.asking else ""
 
     def all_lines(self) -> list:
         self.lines.sort()

@@ -23,7 +23,7 @@ _NAME_SHOWN = const(24)
 _MOMENT = const("0..68719476736")  # Unix seconds; milliseconds are more
 _COUNT = {"type": "integer", "minimum": 0}
 
-_OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned", "expires"))
+_OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned", "expires", "confidence", "evidence"))
 _CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
@@ -200,8 +200,10 @@ class Importer:
         elif at < ours:
             self._count("older than here")
         else:
-            changed = {name: value for name, value in record.items() if name not in ("past", "guess")}
+            changed = {name: value for name, value in record.items() if name not in ("past", "guess", "confidence")}
             changed.update(different)
+            if "confidence" in values:  # a change without it is a person's, which confirms a pattern
+                changed["confidence"] = values["confidence"]
             changed["updated"] = at if at > ours else self._clock.now()
             self._records.keep((Draft(record["id"], changed, [], "", record["seq"]),))
             self._count("changed", record["id"])

@@ -157,7 +157,9 @@ class _Life:
         batch = parts.note_retention.batch("owner", 12000, 4000)
         assert batch
         told = [("op", "distilled"), ("marks", batch.marks), ("at", 7)]
-        draft = parts.records.draft("Rain comes in at the attic", ["house"], notes=["2026-01-31.md"])
+        draft = parts.records.draft(
+            "Rain comes in at the attic", ["house"], notes=["2026-01-31.md"], confidence=0.8, evidence=["m2"]
+        )
         parts.records.keep((draft,), (told,))
         parts.note_retention.note_read(batch)
         self.command("/undo")

@@ -14,7 +14,7 @@ CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "supersedes", "turns", "notes", "origin", "past",
+    "pinned", "expires", "supersedes", "turns", "notes", "confidence", "evidence", "origin", "past",
 ))  # fmt: skip
 DEFAULTS = {
     "type": "fact",
@@ -22,6 +22,7 @@ DEFAULTS = {
     "source": "manual",
     "scope": access.ALL,
     "pinned": False,
+    "confidence": 1,
     "past": False,
 }
 
@@ -31,6 +32,10 @@ MOST_KEYWORDS = const(8)
 KEYWORD_LONGEST = const(40)
 MOST_NOTES = const(8)
 _NOTE_LONGEST = const(40)  # characters of a note's name
+MOST_EVIDENCE = const(10)
+_EVIDENCE_LONGEST = const(24)  # characters of an id, or of a note's line such as 2026-01-31.md#12
+LEAST_CONFIDENCE = 0.5
+"""Confidence below which a pattern leaves."""
 
 
 def check(name: str, value, limit: int):
@@ -58,6 +63,19 @@ def stored(values: dict):
         value = values.get(name)
         if value is not None and value != DEFAULTS.get(name) and value != []:
             yield name, value
+
+
+def is_tentative(record: dict) -> bool:
+    """True for a pattern that nobody has confirmed."""
+    return record.get("confidence", 1) < 1
+
+
+PERHAPS = "perhaps: "
+
+
+def stated(record: dict) -> str:
+    """Return a record's content, marked if it is tentative."""
+    return PERHAPS + record["content"] if is_tentative(record) else record["content"]
 
 
 def _check_content(name: str, value, limit: int):
@@ -98,7 +116,11 @@ def _check_keywords(name: str, value, limit: int):
     return _check_words(name, value or (), MOST_KEYWORDS, KEYWORD_LONGEST, lambda word: word.strip())
 
 
-def _check_importance(name: str, value, limit: int):
+def _check_evidence(name: str, value, limit: int):
+    return _check_words(name, value, MOST_EVIDENCE, _EVIDENCE_LONGEST, lambda word: word.strip())
+
+
+def _check_share(name: str, value, limit: int):
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise ArgumentError(name, "must be a number from 0 to 1.")
     return round(value, 2)
@@ -150,7 +172,9 @@ _CHECKS = {
     "keywords": _check_keywords,
     "type": TYPES,
     "source": SOURCES,
-    "importance": _check_importance,
+    "importance": _check_share,
+    "confidence": _check_share,
+    "evidence": _check_evidence,
     "pinned": check_flag,
     "expires": _check_moment,
     "supersedes": _check_ref,

@@ -86,8 +86,8 @@ class Records:
 
     def draft_update(self, ref: str, changes: dict, caller=access.OWNER) -> Draft:
         record = self.live(ref, caller)
-        record.pop("past", None)
-        record.pop("guess", None)
+        for name in ("past", "guess", "confidence"):  # a pattern that somebody changes is confirmed
+            record.pop(name, None)
         for name, value in changes.items():
             if name == "supersedes":
                 raise ArgumentError(name, "is given when a memory is stored and stays: store a new one instead.")

@@ -2,7 +2,7 @@
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
      "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
-     "guess","outdated":[turn ids],"crc"}                                                  a version of a record
+     "confidence","evidence":[ids],"guess","outdated":[turn ids],"crc"}           a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "back","crc"}                                                                 a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"back","turns":[turn ids],"crc"}   one that left for lack of room

@@ -31,6 +31,9 @@ WRONG = (
     ("importance", True, "must be a number from 0 to 1"),
     ("importance", "high", "must be a number from 0 to 1"),
     ("importance", float("nan"), "must be a number from 0 to 1"),
+    ("confidence", 1.5, "must be a number from 0 to 1"),
+    ("evidence", ["m1" * 13], "each must be a text of 1 to 24 characters"),
+    ("evidence", [f"m{n}" for n in range(11)], "at most 10 are taken"),
     ("pinned", 1, "must be true or false"),
     ("expires", "2026-01-31", "must be a time in Unix seconds"),
     ("expires", 1.5, "must be a time in Unix seconds"),
@@ -45,7 +48,7 @@ WRONG = (
     ("turns", ["m1"], "m1 is not the id of a turn, which looks like t12"),
     ("scope", "everyone", "must be all, user:NAME or ws:ID"),
     ("scope", None, "must be all, user:NAME or ws:ID"),
-    ("colour", "red", "there is no such field; a memory has content, expires"),
+    ("colour", "red", "there is no such field; a memory has confidence, content, evidence"),
 )
 
 

@@ -14,6 +14,8 @@ _PAGE = const(20)
 _FOUND = const(10)
 _WIDTH = const(100)  # characters of a memory in a list
 _LOOK_MS = const(20)
+_DENIED = const("more of its evidence speaks against it than for it")
+_FADED = const("too few of the days that it was seen on are left")
 
 
 def recall_command(board, caller, rest: str):
@@ -44,7 +46,7 @@ def undo_command(board, caller, rest: str):
 
 def row(clock, record: dict) -> str:
     tags = ", ".join(record.get("tags", ()))
-    shown = (record["id"], clock.day(record["created"]), snippet(record["content"], _WIDTH), tags)
+    shown = (record["id"], clock.day(record["created"]), snippet(fields.stated(record), _WIDTH), tags)
     return "%-7s %s  %s  [%s]" % shown
 
 
@@ -155,16 +157,19 @@ def _turn_row(board, turn: dict) -> str:
 
 
 def _shown(board, record: dict):
-    yield "%s  %s" % (record["id"], record["content"])
-    for name in ("tags", "keywords", "turns", "notes"):
+    yield "%s  %s" % (record["id"], fields.stated(record))
+    for name in ("tags", "keywords", "turns", "notes", "evidence"):
         if record.get(name):
             yield "  %-11s %s" % (name, ", ".join(record[name]))
-    for name in ("type", "importance", "source", "scope", "pinned", "supersedes"):
+    for name in ("type", "importance", "source", "scope", "pinned", "supersedes", "confidence"):
         if name in record:
             yield "  %-11s %s" % (name, record[name])
     for name in ("created", "updated", "expires", "restored"):
         if name in record:
             yield "  %-11s %s" % (name, board.clock.minute(record[name]))
+    if fields.is_tentative(record) and board.records.is_expired(record):
+        is_denied = record["confidence"] < fields.LEAST_CONFIDENCE
+        yield "  %-11s %s" % ("left", _DENIED if is_denied else _FADED)
 
 
 def _use_of(board, record: dict):
