@@ -3,6 +3,7 @@
 nothing    an opening that is none: "vergiss nicht" opens with "vergiss"
 polite     what may stand before the others
 remember, forget, find   what follows is to be kept, forgotten, searched for; with 1 it needs a colon, or an id
+unkept     asks that nothing of the conversation is kept
 joining    what may stand before a question alone
 question   opens a question that has no mark at its end
 asking     opens what most probably is a question; in a script without spaces both may stand anywhere
@@ -15,7 +16,7 @@ from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode, strip_end
 
 Command = namedtuple("Command", "kind content")
-"""Kind "remember", "forget", "find" or "" for no command; and the content."""
+"""Kind "remember", "forget", "find", "unkept" or "" for no command; and the content."""
 
 _MOST_PASSED = const(4)
 _MARKS = ("?", "？", "؟")
@@ -39,6 +40,8 @@ def parse(said: str) -> Command:
     kind, needs_colon, end = _opening(words, ("polite",))
     if said.lstrip()[:1] in _QUOTES or (needs_colon and not _follows(data, words, end)):
         kind = ""
+    if kind == "unkept":
+        return Command(kind, "")
     if kind == "find":
         return Command("find", _behind(data, words, end) or said)
     if kind == "question" or is_question(said):

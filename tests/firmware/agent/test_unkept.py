@@ -40,8 +40,9 @@ async def _offer(board, *messages):
 
 
 async def test_nothing_that_is_said_is_on_flash_wherever_the_power_fails():
-    said = ("/mode off", "a heliotrope", "remember that it is marzipan", "what is it?")
     for cut in range(4):
+        begin = ("/mode off", "Do not remember this conversation.")[cut % 2]
+        said = (begin, "a heliotrope", "remember that it is marzipan", "what is it?")
         steps = ["heliotrope!", KEEPING, "zeppelin", "ok"]
         steps.insert(cut, [_cut])
         board = Board().learn(Script(*steps))
@@ -53,6 +54,7 @@ async def test_nothing_that_is_said_is_on_flash_wherever_the_power_fails():
         for told in await _offer(board, *said[:count]):
             assert "Late." not in told
         assert count == (2, 4, 4, 4)[cut] and not any(board.holds(word) for word in WORDS)
+        assert not board.records.count() and not board.timers.table.rows
 
 
 async def test_the_model_is_shown_the_conversation_from_ram_until_a_new_session():

@@ -4,22 +4,23 @@ from engram.text.openers import is_question, parse
 
 BIKE = "bike-7"
 LANGUAGES = (
-    # remember, forget, search, a question without a mark
-    ("remember that %s", "forget %s", "search for %s", "where is %s"),
-    ("记住%s", "忘记%s", "搜索%s", "谁有%s"),
-    ("Merk dir, dass %s", "Lösche: %s", "Suche nach %s", "Wo ist %s"),
-    ("Recuerda que %s", "Olvida %s", "Busca %s", "Dónde está %s"),
-    ("Souviens-toi que %s", "Oublie %s", "Cherche %s", "Où est %s"),
-    ("覚えて：%s", "忘れて：%s", "検索：%s", "どこに%s"),
-    ("기억해: %s", "잊어: %s", "검색: %s", "어디에 %s"),
-    ("Lembra-te de que %s", "Esquece %s", "Procura %s", "Onde está %s"),
-    ("Запомни, что %s", "Забудь %s", "Найди %s", "Где %s"),
-    ("تذكر أن %s", "انس %s", "ابحث عن %s", "أين %s"),
+    # remember, forget, search, a question without a mark, keep nothing
+    ("remember that %s", "forget %s", "search for %s", "where is %s", "Please don’t remember this conversation, OK?"),
+    ("记住%s", "忘记%s", "搜索%s", "谁有%s", "请不要记住这次对话。"),
+    ("Merk dir, dass %s", "Lösche: %s", "Suche nach %s", "Wo ist %s", "Merk dir dieses Gespräch nicht!"),
+    ("Recuerda que %s", "Olvida %s", "Busca %s", "Dónde está %s", "Por favor, no recuerdes esta conversación"),
+    ("Souviens-toi que %s", "Oublie %s", "Cherche %s", "Où est %s", "N’enregistre pas cette conversation"),
+    ("覚えて：%s", "忘れて：%s", "検索：%s", "どこに%s", "この会話を覚えないでください。"),
+    ("기억해: %s", "잊어: %s", "검색: %s", "어디에 %s", "이 대화는 기억하지 마세요."),
+    ("Lembra-te de que %s", "Esquece %s", "Procura %s", "Onde está %s", "Não guarde esta conversa."),
+    ("Запомни, что %s", "Забудь %s", "Найди %s", "Где %s", "Пожалуйста, не запоминай этот разговор."),
+    ("تذكر أن %s", "انس %s", "ابحث عن %s", "أين %s", "لا تحفظ هذه المحادثة"),
 )
 
 
 def test_each_language_has_its_openers():
-    for remember, forget, find, question in LANGUAGES:
+    for remember, forget, find, question, unkept in LANGUAGES:
+        assert parse(unkept).kind == "unkept", unkept
         assert parse(remember % BIKE) == ("remember", BIKE), remember
         assert parse(forget % BIKE) == ("forget", BIKE), forget
         assert parse(find % BIKE) == ("find", BIKE), find
