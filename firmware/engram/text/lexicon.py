@@ -4,11 +4,15 @@ Words are (word, where it begins, where it ends), as split_words() gives them: f
 script without spaces by itself.
 """
 
+from binascii import crc32
+
 from engram.compat import const
 from engram.errors import StoreError
 from engram.text.unicode_fold import fold
 
 _FOLDER = __file__.rpartition("/")[0] + "/words/"
+_FIRST_BITS = const(4096)
+_PIECE = const(1000)  # bytes that fit a heap with holes
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
 _WIDE_COLON = const(b"\xef\xbc\x9a")
@@ -16,41 +20,68 @@ _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and 
 
 
 class Lexicon:
-    """Entries such as "unit:60 hour|hours" of words/NAME_latin.txt and NAME_others.txt, each read at the first such word."""
+    """Entries such as "unit:60 hour|hours" of words/NAME_latin.txt and NAME_others.txt, each read at the first such word.
+
+    They are searched as text: a dictionary of their phrases takes ten times the heap.
+    """
 
     def __init__(self, name: str):
-        self._unread = [name + "_others", name + "_latin"]
-        self._meanings = {}
-        self._sizes = {}  # by its first word, how many words the longest phrase has
+        self._name = name
+        self._tables = {}  # of the Latin words, if True, and of the others: folded lines, some to a piece
+        self._first_words = bytearray(_FIRST_BITS >> 3)  # a bit by its hash for each word that begins a phrase
 
     def longest(self, words: list, at: int) -> tuple:
         """Return (kind, value, next word) of the longest phrase at a word; ("", 0, at) without one."""
+        best = "", 0, at
         if not 0 <= at < len(words):
-            return "", 0, at
-        first = words[at][0]
-        self._read(first[0] < 0x80)
-        best, phrase = ("", 0, at), b""
-        for end in range(at, min(len(words), at + self._sizes.get(first, 0))):
-            phrase += b" " + words[end][0]
-            meaning = self._meanings.get(phrase)
-            if meaning:
-                best = meaning[0], meaning[1], end + 1
+            return best
+        pieces = self._pieces(words[at][0][0] < 0x80)
+        bit = crc32(words[at][0]) % _FIRST_BITS
+        is_begun = self._first_words[bit >> 3] >> (bit & 7) & 1
+        phrase = b"|"
+        while is_begun and at < len(words):
+            phrase += words[at][0]
+            at += 1
+            meanings = [_meaning(piece, phrase + b"|") for piece in pieces if phrase + b"|" in piece]
+            best = meanings[0] + (at,) if meanings else best
+            phrase += b" "
+            is_begun = any(phrase in piece for piece in pieces)
         return best
 
-    def _read(self, is_latin: bool) -> None:
-        name = self._unread[is_latin]
-        for line in read_table(name) if name else ():
-            entry, _, phrases = line.partition(" ")
-            kind, _, value = entry.partition(":")
-            for place, alike in enumerate(phrases.split(",")):
-                self._add((kind, int(value or 0) + place), alike)
-        self._unread[is_latin] = ""
+    def _pieces(self, is_latin: bool) -> list:
+        pieces = self._tables.get(is_latin)
+        if pieces is None:
+            lines, size = [], 0
+            pieces = self._tables[is_latin] = []
+            for line in read_table(self._name + ("_latin" if is_latin else "_others")):
+                lines.append(self._folded(line))
+                size += len(lines[-1])
+                if size > _PIECE:
+                    pieces.append(b"".join(lines))
+                    lines, size = [], 0
+            pieces.append(b"".join(lines))
+        return pieces
 
-    def _add(self, meaning: tuple, phrases: str) -> None:
-        for phrase in phrases.split("|"):
-            words = [word for word, _, _ in split_words(phrase.encode())]
-            self._meanings.setdefault(b" " + b" ".join(words), meaning)
-            self._sizes[words[0]] = max(len(words), self._sizes.get(words[0], 0))
+    def _folded(self, line: str) -> bytes:
+        """Return an entry as a line in which each phrase stands between bars, and a comma before those of each value."""
+        entry, _, phrases = line.partition(" ")
+        folded = bytearray(b"\n" + entry.encode() + b" ")
+        for alike in phrases.split(","):
+            folded.extend(b",|")
+            for phrase in alike.split("|"):
+                words = [word for word, _, _ in split_words(phrase.encode())]
+                bit = crc32(words[0]) % _FIRST_BITS
+                self._first_words[bit >> 3] |= 1 << (bit & 7)
+                folded.extend(b" ".join(words) + b"|")
+        return bytes(folded)
+
+
+def _meaning(piece: bytes, phrase: bytes) -> tuple:
+    """Return the (kind, value) of a phrase of a piece."""
+    at = piece.find(phrase)
+    line = piece.rfind(b"\n", 0, at) + 1
+    kind, _, value = piece[line : piece.find(b" ", line)].partition(b":")
+    return kind.decode(), int(value or 0) + piece.count(b",", line, at) - 1
 
 
 def read_table(name: str):
