@@ -13,6 +13,7 @@ docs/design/retrieval.md has the formula, and what was measured.
 
 from engram import text
 from engram.compat import const
+from engram.memory import attributes
 from engram.memory.ranking import Item, most_evidence
 from engram.store.search.weights import OWN, inverse_frequency
 
@@ -63,7 +64,7 @@ class Certainty:
         return Item(ref, at, who, "", hit.score, hit.evidence, sure)
 
     def of_own_words(self, said: str) -> int:
-        own = set(text.index_terms(said))
+        own = set(text.index_terms(said)).union(attributes.terms(said))
         return sum([weight for term, weight in self.weights.items() if term in own]) * OWN_WORDS // self._sum
 
 

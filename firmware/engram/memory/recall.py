@@ -9,7 +9,6 @@ from collections import namedtuple
 # isort: off
 from engram import text
 from engram.text.times import find_days, without_days
-from engram.text.light_words import content_terms
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
@@ -93,7 +92,7 @@ class Recall:
         known = known_weights(frequencies, idfs)
         measure = measure_query(frequencies, known)
         documents = sum([count for count, _ in frequencies])
-        content = content_terms(query.text)
+        content = attributes.content(query.text)
         certainty = confidence.Certainty(measure, content, idfs, documents)
         if certainty.weights:
             known = {term: weight if term in certainty.weights else 1 for term, weight in known.items()}

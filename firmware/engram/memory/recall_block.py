@@ -8,6 +8,7 @@ a note that the prompt shows anyway.
 from engram import text
 from engram.compat import const
 from engram.memory.confidence import WEAK
+from engram.memory.contradictions import Fact
 from engram.memory.ranking import most_evidence
 from engram.memory.recall import CANDIDATES, best_confidence, is_certain, is_weak, unfenced
 from engram.text.light_words import content_terms
@@ -31,6 +32,7 @@ _ASK = const(
     " Nobody has confirmed %s: ask the person once whether it is so; on yes call memory_update with its id and type "
     "pattern, on no memory_forget."
 )
+_DIFFERENT = const("These differ, and if only one can hold, it is the newest, which stands first: ")
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out
 _KINDS = (("m", "Facts and rules:", 50), ("t", "Said:", 50), ("#", "Notes:", 25))
 _HEADS = const(12)  # tokens of all headings
@@ -49,7 +51,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     rule = _NEAREST if not is_answer else _WEAK_RULE if is_all_weak else _RULE
     rule += " " + unfenced(ranked.note) if ranked.note else ""
     room = budget - text.tokens(_OPEN + _CLOSE + rule) - _HEADS
-    chosen = _Chosen(recall, ranked.query.caller, room, citations, not is_all_weak)
+    chosen = _Chosen(recall, ranked.query, room, citations, not is_all_weak)
     most = most_evidence(found)
     left = []
     for item in found:
@@ -68,7 +70,8 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
     if is_answer:
         for item in chosen.items:
             recall.add_use(item, ranked.query.caller)
-    return "\n".join([_OPEN, rule + chosen.question()] + chosen.all_lines() + [_CLOSE])
+    lines = chosen.contradictions() + chosen.all_lines()
+    return "\n".join([_OPEN, rule + chosen.question()] + lines + [_CLOSE])
 
 
 def _needs_nothing(ranked) -> bool:
@@ -92,21 +95,22 @@ def _nothing(ranked, budget: int) -> str:
 class _Chosen:
     """The lines chosen for a block."""
 
-    def __init__(self, recall, caller, room: int, citations: bool, marks_weak: bool):
+    def __init__(self, recall, query, room: int, citations: bool, marks_weak: bool):
         self._recall = recall
-        self._caller = caller
+        self._query = query
         self._room = room
         self._rooms = {sign: room * share // 100 for sign, _, share in _KINDS}
         self._citations = citations
         self._marks_weak = marks_weak
         self._texts = []
+        self._facts = []  # (when, the other way; place, fact, what its line begins with)
         self.items = []  # as they were ranked
         self.lines = []
         self.asking = []  # ids of patterns that the person is asked about
 
     def add(self, item, within_kind: bool) -> bool:
         """Add an item with a new text; False if there is no room for it."""
-        shown = self._recall.with_text(item, self._caller)
+        shown = self._recall.with_text(item, self._query.caller)
         if not shown:
             return True
         plain = " %s " % " ".join(shown.text.lower().split()).rstrip(".!")
@@ -125,12 +129,25 @@ class _Chosen:
         self._texts.append(plain)
         self.items.append(item)
         self.asking += [item.id] if is_asking else []
+        if (kind == "m" and not item.text) or item.who == self._query.caller.principal:
+            fact = Fact(shown.text, self._query.text)
+            self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1]))
         # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
         return True
 
     def question(self) -> str:
         return _ASK % ", ".join(self.asking) if self.asking else ""
+
+    def contradictions(self) -> list:
+        """Return a line that names the texts of which one alone can hold, newest first, [] without them."""
+        facts = sorted(self._facts)
+        for place, (_, _, newest, name) in enumerate(facts):
+            older = [each[3] for each in facts[place + 1 :] if newest.contradicts(each[2])]
+            line = _DIFFERENT + ", ".join([name] + older)
+            if older and text.tokens(line) < self._room:
+                return [line]
+        return []
 
     def all_lines(self) -> list:
         self.lines.sort()

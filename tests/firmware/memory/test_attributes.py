@@ -1,6 +1,7 @@
 """Attributes find what holds now of a person, and what held once if it is asked for."""
 
 from board import DAY, Board
+from engram.memory import recall_block
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults, make_query
 
@@ -19,6 +20,23 @@ REPLACED = (
 OTHER_LANGUAGES = (
     ("Ich wohne in Köln", "Ich bin nach Bonn gezogen", "Wo wohne ich?"),
     ("我住在上海", "我搬到北京了", "我住在哪里？"),
+)
+
+
+CONTRADICTING = (
+    ("The gate code is 1234", "The gate code is 9876", "what is the gate code?"),
+    ("I live in Paris", "I moved to Berlin", "where do I live?"),
+    ("Ich wohne in Köln", "Ich bin nach Bonn gezogen", "Wo wohne ich?"),
+    ("Mi gato se llama Luna", "Mi gato se llama Estrella", "¿cómo se llama mi gato?"),
+    ("車庫の暗証番号は1234です", "車庫の暗証番号は9876です", "車庫の暗証番号は？"),
+    ("我的猫叫小花", "我的猫叫小黑", "我的猫叫什么？"),
+    ("Код от ворот 1234", "Код от ворот 9876", "какой код от ворот?"),
+)
+BOTH_HOLD = (
+    ("I work at the bakery", "I work late on Mondays and on Fridays", "what about the bakery on Mondays?"),
+    ("The red door sticks", "The red door of the shed sticks in wet weather", "which door sticks?"),
+    ("I like tea", "I like rum", "do I like tea or rum?"),
+    ("I used to live in Paris", "I moved to Berlin", "where do I live?"),
 )
 
 
@@ -109,3 +127,22 @@ def test_at_most_three_earlier_versions_of_a_memory_are_shown():
     for number in range(1, 6):
         board.records.update(ref, {"content": "The lamp is in room %d" % number})
     assert [line[-6:] for line in _earlier(board)] == ["room 4", "room 3", "room 2"]
+
+
+def _differing(texts, query) -> str:
+    board = _board()
+    for said in texts:
+        board.records.store(said, ["note"])
+        board.now += DAY
+    block = recall_block.make(board.recall, board.recall.rank(make_query(query, OWNER)), 600)
+    return "".join(line for line in block.split("\n") if line.startswith("These differ"))
+
+
+def test_facts_of_which_one_can_hold_are_named_newest_first():
+    for one, other, query in CONTRADICTING:
+        assert _differing((one, other), query).endswith(": [m2 2026-09-22], [m1 2026-09-21]"), query
+
+
+def test_facts_that_may_both_hold_are_not_said_to_differ():
+    for one, other, query in BOTH_HOLD:
+        assert not _differing((one, other), query), query

@@ -17,7 +17,7 @@ import numpy as np
 
 from engram import log_line, text
 from engram.clock import day_name
-from engram.memory import ALL, access, line_meaning
+from engram.memory import ALL, access, attributes, line_meaning
 from engram.memory.access import Caller
 from engram.text.light_words import content_terms
 from engram.text.times import without_days
@@ -291,7 +291,7 @@ class Ranking:
         self._seen = [visible_rows(index, request, caller, now) for index, _ in found]
         self._days = next(filter(None, (days_named(request, now, index.zone) for index, _ in found)), None)
         asked = without_days(request.query) if self._days and self._days.by_today else request.query
-        content = content_terms(asked)
+        content = attributes.content(asked)
         self._of_days = of_days = on_days(self._days, self._seen) if self._days and not content else None
         scan = self._start_scan(vectors, None if of_days else query)
         uses_words = request.words is not False and not of_days
