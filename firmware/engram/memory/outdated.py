@@ -2,13 +2,14 @@
 it. A line of the journal marks each: recall leaves them out from then on, people and history do not.
 
 These are the turns that the memory came from, and the turns of its scope that have all words which the new text has not, and
-most of those which both have. Left alone are turns that say what holds now, those about something else, such as a sister's
-home, and those that say other things as well: these would be lost.
+most of those which both have, or that say in other words what the attribute was (attributes.py). Left alone are turns that say
+what holds now, those about something else, such as a sister's home, and those that say other things as well: these would be
+lost.
 """
 
 from engram import text
 from engram.compat import const
-from engram.memory import ALL, access, ids
+from engram.memory import ALL, access, attributes, ids
 from engram.store.types import SUPERSEDED, Query
 
 MOST = 32
@@ -83,6 +84,9 @@ class _Change:
         self.shared = _without(before, self.gone + list(self._cut(person)))
         self._slack = sum([_is_pair(term) for term in self.gone]) // 2
         self._known = set(before + list(self._cut(person)))
+        self._stated = attributes.kinds(old) & attributes.kinds(new)
+        valued = set(attributes.content(old))
+        self._value = [term for term in self.gone if term in valued or (_is_pair(term) and valued.issuperset(term))]
 
     @property
     def differs(self) -> bool:
@@ -106,6 +110,8 @@ class _Change:
     def is_repeated(self, turn: dict, asked: str) -> bool:
         """True if a turn repeats the old text and no more; `asked` is what it answers."""
         said = self._said(turn)
+        if self._states_value(turn, said):
+            return True
         missing = _without(self.gone, said)
         if self._holds(said) or len(missing) > self._slack or not all(_is_pair(term) for term in missing):
             return False
@@ -115,6 +121,14 @@ class _Change:
             return False
         # "My sister lives in Paris" is not "I live in Paris": a person's turn that says one word more is left.
         return self._is_all(said) and (turn["role"] == "assistant" or self._known.issuperset(said))
+
+    def _states_value(self, turn: dict, said: list) -> bool:
+        """True for a person's short turn that states the old value of the changed attribute in other words."""
+        if not self._value or turn["role"] == "assistant" or self._holds(said) or _without(self._value, said):
+            return False
+        states = attributes.kinds(turn["text"])
+        is_short = _weight(_without(said, self._value)) <= _BEFORE
+        return is_short and bool(states & self._stated) and attributes.PAST not in states
 
     def _said(self, turn: dict) -> list:
         """Return a turn's words without questions about something else."""

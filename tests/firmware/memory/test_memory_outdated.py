@@ -100,6 +100,19 @@ def test_other_things_that_were_said_stay():
         assert turn in [item.id for item in board.find(said, OWNER)], said
 
 
+def test_an_attribute_that_was_said_in_other_words_is_outdated_too():
+    for said, old, new in (
+        ("My home is Paris", "I live in Paris", "I moved to Berlin"),
+        ("By the way, call me Anna", "My name is Anna", "My name is Annika"),
+        ("我住在上海浦东", "我家在上海浦东", "我搬到北京了"),
+    ):
+        board = Board()
+        say(board, said)
+        ref = board.records.store(old, ["note"], turns=["t%d" % say(board, old)]).id
+        board.records.store(new, ["note"], supersedes=ref)
+        assert not [item.id for item in board.find(said, OWNER) if item.id[0] == "t"], said
+
+
 def test_what_is_added_or_said_in_other_words_makes_nothing_outdated():
     for content in ("the gate code is 1234 since May", "The gate code is 1234!", "the gate code is 1234"):
         board, ref = told(FACTS[0])
