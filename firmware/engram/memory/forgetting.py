@@ -1,13 +1,18 @@
-"""Forgets memories, with their turns, evicted copies, or a corrected turn."""
+"""Forgets memories, with their turns, evicted copies, or a corrected turn; and tells why one left."""
 
 from engram.compat import const
 from engram.memory import access, ids
 from engram.memory.recall import snippet
+from engram.memory.records import fields
 from engram.memory.records.provenance import numbers_of, origin_of
+from engram.store.types import LIVE
 
 _LOOKED = const(200)  # newest memories among which those of the turn are: bounds the reads
 _SHOWN = const(80)  # characters of a memory
 _TOOK_BACK = const("took back %s: %s")
+_WHY_LEFT = {"forget": "forgotten", "leave": "evicted for lack of room", "archive": "archived at the companion"}
+_DENIED = const("more of its evidence speaks against it than for it")
+_FADED = const("too few of the days that it was seen on are left")
 _STAYS = const("%s stays as it is, since it has come from more than that message: %s")
 
 
@@ -52,6 +57,34 @@ class Forgetting:
     def _present(self, turns, caller) -> list:
         return [turn for turn in turns if self._journal.has(turn, caller)]
 
+    def why_left(self, ref: str, caller) -> tuple:
+        """Return (last version or its id if forgotten, moment, reason or ""); the first is None if nothing is known."""
+        records, number = self._records, ids.number("id", ref, "m")
+        entries = records.entries
+        state, version = entries.state_and_latest(number)
+        if version is None or "content" not in version or not access.may_see_line(caller, version):
+            return None, 0, ""
+        if state == LIVE:
+            return version, version.get("expires", 0), _why_over(version) if records.is_expired(version) else ""
+        for seq in reversed([number] + entries.seqs_with_label("=%d" % number)):
+            line = entries.line(seq)
+            if line and any(hidden == number for hidden, _ in entries.describe(line).hides):
+                reason = self._reason(line, version, caller)
+                shown = {"id": version["id"]} if line.get("op") == "forget" else version
+                return shown, line.get("at") or line["created"], reason
+        return None, 0, ""
+
+    def _reason(self, line: dict, version: dict, caller) -> str:
+        """Return the reason that the line which ended a version gives."""
+        is_own = line["id"] == version["id"]
+        if "op" not in line:
+            is_seen = self._records.is_seen(line["id"], caller)
+            return "held no longer" if is_own else "replaced by " + (line["id"] if is_seen else "another")
+        why = "taken back" if "undoes" in line else _WHY_LEFT[line["op"]]
+        if line["op"] == "leave" and 0 < version.get("expires", 0) <= line["at"]:
+            why = _why_over(version)
+        return why if is_own else why + " with what had replaced it"
+
     def seen(self, record: dict, caller) -> dict:
         """Return a record without ids of private records, if it belongs to a workspace."""
         if record.get("scope", access.ALL)[:3] != access.WORKSPACE:
@@ -65,6 +98,12 @@ class Forgetting:
         if "supersedes" in record and not self._records.is_seen(record["supersedes"], caller):
             del seen["supersedes"]
         return seen
+
+
+def _why_over(record: dict) -> str:
+    if not fields.is_tentative(record):
+        return "expired"
+    return _DENIED if record["confidence"] < fields.LEAST_CONFIDENCE else _FADED
 
 
 def take_back(records, ref: str, caller):

@@ -106,6 +106,27 @@ def test_memory_show_shows_all_of_a_memory():
     ]
 
 
+def test_memory_show_says_why_a_memory_left():
+    board = _board()
+    board.records.store("I live in Paris", ["home"])
+    board.records.store("I live in Lyon", ["home"], supersedes="m1")
+    board.records.store("soon over", ["a"], expires=board.now + 60)
+    board.records.store("unimportant", ["b"])
+    board.records.store("secret", ["c"])
+    board.records.evict([4])
+    lines_of(board, "/forget m5")
+    board.now += 60
+    for ref, why in (("m1", "replaced by m2"), ("m3", "expired"), ("m4", "evicted for lack of room")):
+        shown = lines_of(board, "/memory show " + ref)
+        assert shown[-1].startswith("  left        2026-09-21 14:1") and shown[-1].endswith(", " + why), shown
+    assert lines_of(board, "/memory show m5") == ["m5  forgotten 2026-09-21 14:13"]
+    assert "it may have been forgotten" in error_of(board, "/memory show m5", ANN)
+    lines_of(board, "/undo")
+    assert "left" not in str(lines_of(board, "/memory show m5"))
+    lines_of(board, "/forget m2")
+    assert lines_of(board, "/memory show m1") == ["m1  forgotten with what had replaced it 2026-09-21 14:14"]
+
+
 def test_memory_show_mentions_a_turn_with_its_neighbours():
     board = _board()
     for number in range(6):

@@ -49,7 +49,7 @@ def test_a_pattern_leaves_with_its_reason():
     assert "Tuesdays" not in board.block("Which day do I go climbing?", OWNER, 500)
     lines = lines_of(board, "/memory show m1")
     assert "  evidence    m3, not m9, not m12" in lines and "  confidence  0.4" in lines
-    assert lines[-1] == "  left        more of its evidence speaks against it than for it"
+    assert lines[-1] == "  left        2026-09-21 14:13, more of its evidence speaks against it than for it"
 
 
 def test_a_pattern_is_its_persons_only():

@@ -14,8 +14,6 @@ _PAGE = const(20)
 _FOUND = const(10)
 _WIDTH = const(100)  # characters of a memory in a list
 _LOOK_MS = const(20)
-_DENIED = const("more of its evidence speaks against it than for it")
-_FADED = const("too few of the days that it was seen on are left")
 
 
 def recall_command(board, caller, rest: str):
@@ -147,9 +145,16 @@ def _show(board, caller, more: str):
         for turn in board.journal.get(more, caller, 2):
             yield _turn_row(board, turn)
         return
-    record = board.forgetting.seen(board.records.get(more, caller), caller)
+    record, at, why = board.forgetting.why_left(more, caller)
+    if record and "content" not in record:
+        yield "%s  %s %s" % (record["id"], why, board.clock.minute(at))
+        return
+    record = board.forgetting.seen(record or board.records.get(more, caller), caller)
     yield from _shown(board, record)
-    yield from _use_of(board, record)
+    if why:
+        yield "  %-11s %s, %s" % ("left", board.clock.minute(at), why)
+    else:
+        yield from _use_of(board, record)
 
 
 def _turn_row(board, turn: dict) -> str:
@@ -167,9 +172,6 @@ def _shown(board, record: dict):
     for name in ("created", "updated", "expires", "restored"):
         if name in record:
             yield "  %-11s %s" % (name, board.clock.minute(record[name]))
-    if fields.is_tentative(record) and board.records.is_expired(record):
-        is_denied = record["confidence"] < fields.LEAST_CONFIDENCE
-        yield "  %-11s %s" % ("left", _DENIED if is_denied else _FADED)
 
 
 def _use_of(board, record: dict):
