@@ -22,7 +22,7 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.journal import Journal
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.texts.notes import Notes
-from engram.memory.open_task import close_task
+from engram.memory.events import close_task
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting

@@ -7,7 +7,7 @@ from engram.agent import file_tools, schemas
 from engram.agent.schemas import NOTE_LINES
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
-from engram.memory import access, catalog
+from engram.memory import access, catalog, events
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.memory.texts.notes import MEMORY, is_note
@@ -244,6 +244,7 @@ class MemoryTools(_Parts):
         for name in _FIELDS if whole else _FIELDS[:1]:
             if name in record:
                 shown[name] = record[name]
+        shown.update(events.unsaid(record, self.clock))
         if "expires" in record:
             shown["expires"] = self.clock.day(record["expires"] - 1)
         return shown

@@ -7,6 +7,7 @@ twice.
 """
 
 from engram import diag, text
+from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -193,7 +194,7 @@ class DistillBatch(operations.Batch):
             element["from"] = sources[0]
         else:
             sources = [sources]
-        wanted = operations.check(element, self._notes, self.known)
+        wanted = operations.check(element, self._notes, self.known, self._records.clock, self._day_of)
         if wanted is None:
             return (), None
         if wanted.kind == "note":
@@ -206,3 +207,6 @@ class DistillBatch(operations.Batch):
         if said.isdisjoint(text.terms(wanted.values["content"])):
             raise ArgumentError("content", "has no word of the notes that it names.")
         return sources, wanted
+
+    def _day_of(self, ref: str) -> int:
+        return day_number(self._days[ref])

@@ -196,7 +196,7 @@ class ExtractBatch(operations.Batch):
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
     def _apply(self, element) -> None:
-        wanted = operations.check(element, self._left, self.known)
+        wanted = operations.check(element, self._left, self.known, self._clock, self._day_of)
         if wanted is None:
             return
         # Taken back or forgotten since: nothing is learned from it.
@@ -210,6 +210,13 @@ class ExtractBatch(operations.Batch):
         elif not self._change(wanted, turns=[wanted.turn]):
             return
         self._left[wanted.turn] -= 1
+
+    def _day_of(self, ref: str) -> int:
+        turn = self._turn(ref)
+        return -1 if turn.get("guess") else self._clock.day_number(turn["at"])
+
+    def _turn(self, ref: str) -> dict:
+        return next(turn for turn in self._turns if "t%d" % turn["seq"] == ref)
 
     def _checked_note(self, wanted) -> str:
         if self.caller.group:
@@ -232,7 +239,7 @@ class ExtractBatch(operations.Batch):
     # --- what people said, against which a proposed fact is held
 
     def _terms(self, ref: str) -> set:
-        said = next(turn["text"] for turn in self._turns if "t%d" % turn["seq"] == ref)
+        said = self._turn(ref)["text"]
         found = set(text.terms(said))
         if len(found) < _SHORT and not is_question(said):
             # "Yes, that is right" may refer to the agent's words.

@@ -2,12 +2,14 @@
 records, or nothing.
 
     {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
+                           an event also has "when":"2026-05-12T18:00","until":"2026-05-13","people":["Carla"],"where":".."
     {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail
     {"op":"supersede","id":"m3","from":"t12","content":"...", ...}   what held no longer holds; content is what holds now
     {"op":"note","from":"t12","content":"..."}                       what matters for some days: a line of the day's note
     {"op":"none"}                                                    nothing; an empty list says the same
 
-Each is taken or refused alone; a refusal says why without a word of what the person said.
+Each is taken or refused alone; a refusal says why without a word of what the person said. Unknown fields are dropped, and
+so are those of an event that cannot be read.
 """
 
 from collections import namedtuple
@@ -20,6 +22,8 @@ from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
 from engram.memory.records import dedup, fields
 from engram.text.strict_json import loads_lenient
+from engram.text.time_words import date_of, minute_of_day
+from engram.text.times import find_days
 
 _MOST = const(60)  # operations in one answer
 CONTENT_CHARS = 400
@@ -27,6 +31,7 @@ CONTENT_CHARS = 400
 
 SNIPPET = 240
 
+_END_DAY = const(1 << 16)  # 2149-06-06: a later day is a mistake
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
@@ -34,6 +39,7 @@ _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
 FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
 {"op":"add","from":%s,"content":"...","tags":["1 to 3, rather ones in use"],"keywords":["..."],\
 "type":"fact|decision|preference|convention|code_context|pattern|event|device","importance":0.3 to 1}
+(of an event also "when":"2026-05-12" or "2026-05-12T18:00","until":"...","people":["at most 4"],"where":"...", as far as told)
 {"op":"update","id":"m3","from":%s,"content":"..."} when %s
 {"op":"supersede","id":"m3","from":%s,"content":"what holds now","tags":["..."]} when what m3 says has changed or ended
 %sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
@@ -54,8 +60,8 @@ def read(answered: str) -> list:
     return elements
 
 
-def check(element, turns, known):
-    """Return an Operation, None for "none"; ArgumentError. `turns` and `known` are valid ids."""
+def check(element, turns, known, clock, day_of):
+    """Return an Operation, None for "none"; ArgumentError. `turns` and `known` are valid ids, `day_of` gives a turn's day."""
     if not isinstance(element, dict):
         raise ArgumentError("operation", "must be an object.")
     kind = element.get("op")
@@ -73,7 +79,39 @@ def check(element, turns, known):
     content = element.get("content")
     if not isinstance(content, str) or len(content) > CONTENT_CHARS:
         raise ArgumentError("content", "must be a text of at most %d characters." % CONTENT_CHARS)
-    return Operation(kind, ref, turn, {name: element[name] for name in _FIELDS if element.get(name) is not None})
+    values = {name: element[name] for name in _FIELDS if element.get(name) is not None}
+    if values.get("type") == "event":
+        values.update(_event(element, clock, day_of(turn)))
+    return Operation(kind, ref, turn, values)
+
+
+def _event(element: dict, clock, today: int) -> dict:
+    """Return the time, people and place of an event as far as they can be read; `today` is when it was told, or -1."""
+    first, last = _span(element.get("when"), clock, today)
+    last = _span(element.get("until"), clock, today)[1] or last
+    people = element.get("people")
+    told = {"when": first, "where": element.get("where")}
+    told["until"] = last if last > first > 0 else None
+    told["people"] = people[: fields.MOST_PEOPLE] if isinstance(people, list) else None
+    found = {}
+    for name, value in told.items():
+        try:
+            found[name] = fields.check(name, value, 0)
+        except ArgumentError:
+            pass
+    return {name: value for name, value in found.items() if value}
+
+
+def _span(said, clock, today: int) -> tuple:
+    """Return the first and last moment of "2026-05-12", "2026-05-12T18:00" or "last week"; zeros for none of these."""
+    if not isinstance(said, str):
+        return 0, 0
+    first = last = date_of(text.encode(said[:10]))
+    minute = max(0, minute_of_day(text.encode(said[11:16])))
+    if first < 0:
+        days = find_days(said, today) if today >= 0 else None
+        first, last, minute = (days.first, days.last, 0) if days else (-1, -1, 0)
+    return (clock.moment(first, minute), clock.moment(last, minute)) if 0 <= first <= last < _END_DAY else (0, 0)
 
 
 def fenced(content: str) -> str:
@@ -195,7 +233,7 @@ class Batch:
     def _is_news(self, draft) -> bool:
         """True if a draft is new in this answer; a later one replaces an earlier one of its record."""
         for place, earlier in enumerate(self.changes):
-            is_same = dedup.compare(earlier.values["content"], draft.values["content"]) == dedup.SAME
+            is_same = dedup.says_the_same(earlier.values, draft.values)
             older, newer = _changed_id(earlier), _changed_id(draft)
             if is_same and not (newer and not older):
                 return False

@@ -45,14 +45,13 @@ def describe_record(line: dict) -> Entry:
         shows = (_number(line["restores"]),) if "restores" in line else ()
         gone = [(number, state)] + [(_number(ref), FORGOTTEN) for ref in line.get("with", ())]
         return no_entry(line.get("at", 0), gone, shows)
-    phrases = [phrase for name in ("keywords", "tags") for phrase in line.get(name, ())]
-    if not all(isinstance(phrase, str) for phrase in phrases + [line["content"], line.get("scope", "")]):
+    if not all(isinstance(phrase, str) for phrase in phrases_of(line) + [line["content"], line.get("scope", "")]):
         raise ValueError("a line of another form")
     older = line.get("with", ()) or ((line["supersedes"],) if "supersedes" in line else ())
     hides = [(_number(ref), SUPERSEDED) for ref in older]
     if line.get("past"):
         hides.append((number, SUPERSEDED))
-    return Entry(number, _record_terms(line), _record_labels(line), 0, line.get("created", 0), hides, (), 0, False)
+    return Entry(number, _record_terms(line), _record_labels(line), 0, happened_at(line), hides, (), 0, False)
 
 
 def _number(ref: str) -> int:
@@ -62,9 +61,24 @@ def _number(ref: str) -> int:
 def _record_terms(line: dict):
     yield from attributes.terms(line["content"])
     yield from text.index_terms(line["content"])
-    for name in ("keywords", "tags"):
-        for phrase in line.get(name, ()):
-            yield from text.index_terms(phrase)
+    for phrase in phrases_of(line):
+        yield from text.index_terms(phrase)
+
+
+def phrases_of(line: dict) -> list:
+    """Return the texts beside its content by which a record is found."""
+    found = [phrase for name in ("keywords", "tags", "people") for phrase in line.get(name, ())]
+    return found + [line["where"]] if "where" in line else found
+
+
+def happened_at(line: dict) -> int:
+    """Return the moment of a record: when an event was, or when a memory was kept."""
+    return line.get("when") or line.get("created", 0)
+
+
+def people_labels(names) -> set:
+    """Return the labels of people by each word of their names."""
+    return {"&" + word for name in names for word in text.words(name)}
 
 
 def _record_labels(line: dict):
@@ -72,6 +86,7 @@ def _record_labels(line: dict):
         yield "#" + tag
     yield "@" + line.get("scope", ALL)
     yield "!" + line.get("type", "fact")
+    yield from sorted(people_labels(line.get("people", ())))
     if "origin" in line:
         yield "^" + line["origin"]
 

@@ -16,6 +16,7 @@ _LATER = const(3)  # days in which people report on a day
 _BY_TODAY = const(15)  # hundredths of a score of 1
 _BY_CALENDAR = const(5)  # the words of a date are found by themselves
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
+EVENT = const("!event")
 _LONGEST = const(240)  # characters of a question that repeats another one
 
 Item = namedtuple("Item", "id at who text score evidence confidence")
@@ -81,11 +82,24 @@ def is_between(at: int, query) -> bool:
     return at >= query.since and not (query.until and at >= query.until)
 
 
+def events_on(days, query, records, clock, labels):
+    """Yield the memories with all of these labels whose time is one of the days, newest first."""
+    for looked, record in enumerate(records.newest(query.caller, query.tags, labels)):
+        if looked == _MOST_LOOKED:
+            return
+        at = record.get("when", 0)
+        is_then = clock.day_number(at) <= days.last and clock.day_number(record.get("until", at)) >= days.first
+        if at and is_then and is_between(at, query):
+            yield record
+
+
 def said_on(days, query, records, journal, clock) -> list:
     """Return (moment, id, who) of memories of the days, then of what people said, newest first."""
-    found = []
+    found = [(event["when"], event["id"], "") for event in events_on(days, query, records, clock, (EVENT,))]
     kept = (
-        (record["id"], record["created"], "", record["content"]) for record in records.newest(query.caller, query.tags)
+        (record["id"], record["created"], "", record["content"])
+        for record in records.newest(query.caller, query.tags)
+        if "when" not in record
     )
     for entries in (kept, () if query.tags else journal.newest_said(query.caller)):
         for looked, (ref, at, who, said) in enumerate(entries):

@@ -8,7 +8,8 @@ from collections import namedtuple
 
 # isort: off
 from engram import text
-from engram.text.times import find_days, without_days
+from engram.text.times import find_days, without_dates, without_days
+from engram.text.light_words import content_terms
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
@@ -16,11 +17,12 @@ from engram.errors import NotFound
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 from engram.memory.ranking import (
-    Item, most_evidence, on_one_scale, points, put_below, repeats, said_on, scaled, with_score,
+    EVENT, Item, events_on, most_evidence, on_one_scale, points, put_below, repeats, said_on, scaled, with_score,
 )  # fmt: skip
-from engram.memory import attributes, confidence
-from engram.memory.line_meaning import asks_replies, attributed_text, query_terms
-from engram.memory.records.fields import PERHAPS, stated
+from engram.memory import access, attributes, confidence
+from engram.memory.events import whole_text
+from engram.memory.line_meaning import asks_replies, attributed_text, happened_at, people_labels, query_terms
+from engram.memory.records.fields import PERHAPS
 from engram.memory.records.importance import stated_importance
 from engram.memory.texts.notes import find_lines, lines_of_days
 # isort: on
@@ -30,6 +32,7 @@ _SNIPPET = const(320)  # characters of one memory in a prompt
 _WHO_LONGEST = const(32)  # of a speaker's name there
 _WITH_EARLIER = const(8)  # records that are shown with what they said before
 _EARLIER = const(3)  # of these
+_NAMES = const(8)  # words of a query by days that may name people
 _AROUND = const('.,!?;:"()')
 
 Query = namedtuple("Query", "text caller tags since until skip")
@@ -111,9 +114,29 @@ class Recall:
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
                 items[place] = confidence.times(item, confidence.ON_DAYS if more else confidence.OFF_DAYS)
+            items = self._with_events(days, query, content, items)
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
+
+    def _with_events(self, days, query, content: list, items: list) -> list:
+        """Return items with the events of the days first: with the people that a query names, or all if it asks no more."""
+        names = [word for word in text.words(query.text) if not set(content).isdisjoint(text.index_terms(word))]
+        scopes, is_used = access.labels(query.caller), self._records.entries.is_used
+        people = [word for word in names[:_NAMES] if is_used("&" + word, scopes)]
+        rest = set(content_terms(without_dates(query.text))).difference(text.index_terms(" ".join(people)))
+        if rest and not people:
+            return items
+        others = {item.id: item for item in items}
+        found = []
+        for event in events_on(days, query, self._records, self._clock, people_labels(people) or (EVENT,)):
+            if len(found) == self.candidates:
+                break
+            others.pop(event["id"], None)
+            has = len(rest.intersection(text.index_terms(event["content"])))
+            sure = confidence.OWN_WORDS * (2 + has) // (2 + len(rest))
+            found.append(Item(event["id"], event["when"], "", "", 2 * ONE, 0, sure))
+        return found + list(others.values())
 
     def _without_days(self, query: str) -> tuple:
         if not self._clock.known:
@@ -137,7 +160,7 @@ class Recall:
         stated = []
         for place, (hit, record) in enumerate(self._records.search(query, self.candidates, known)):
             stated.append(stated_importance(record))
-            item = certainty.item_of(hit, place, record["id"], record["created"], "", record["content"])
+            item = certainty.item_of(hit, place, record["id"], happened_at(record), "", record["content"])
             items.append(confidence.times(item, confidence.of_record(record)))
         for at, (importance, _) in enumerate(self._records.importance.importance_of(stated)):
             item = items[at]
@@ -212,7 +235,7 @@ class Recall:
             return item
         try:
             if item.id[0] == "m":
-                content = stated(self._records.get(item.id, caller))
+                content = whole_text(self._records.get(item.id, caller), self._clock)
             else:
                 content = attributed_text(self._journal.turn(int(item.id[1:])) or {}) or None
         except NotFound:

@@ -153,6 +153,7 @@ _MONTH_SIGNS = ("月".encode(), "월".encode())
 _DAY_SIGNS = ("日".encode(), "号".encode(), "號".encode(), "일".encode())
 _SURE_LETTERS = const(6)  # of a name that only a month has
 _NOT_LATIN = const(0xD0)  # first byte of other scripts
+_DATES = const(("named_month", "other_month", "number"))
 _FILLERS = (
     b"today tonight yesterday last this past previous ago night before few some weekend morning afternoon evening day days "
     b"week weeks month months year years monday tuesday wednesday thursday friday saturday sunday"
@@ -183,6 +184,15 @@ def without_days(query: str) -> str:
             begin = words[end - 1][2]
         at = end
     return b" ".join(kept + [data[begin:]]).decode()
+
+
+def without_dates(query: str) -> str:
+    """Return the words of a query without months, numbers and their signs."""
+    words = split_words(encode(query))
+    kinds = [LEXICON.longest(words, at)[0] for at in range(len(words))]
+    signs = _YEAR_SIGNS + _MONTH_SIGNS + _DAY_SIGNS
+    kept = [word[0] for word, kind in zip(words, kinds) if kind not in _DATES and word[0] not in signs]
+    return b" ".join([word for word in kept if not word.isdigit()]).decode()
 
 
 def _relative(words: list, at: int, today: int):

@@ -23,7 +23,10 @@ _NAME_SHOWN = const(24)
 _MOMENT = const("0..68719476736")  # Unix seconds; milliseconds are more
 _COUNT = {"type": "integer", "minimum": 0}
 
-_OPTIONAL = const(("keywords", "type", "importance", "source", "scope", "pinned", "expires", "confidence", "evidence"))
+_OPTIONAL = const((
+    "keywords", "type", "importance", "source", "scope", "pinned", "expires", "when", "until", "people", "where",
+    "confidence", "evidence",
+))  # fmt: skip
 _CHECKED = ("content", "tags") + _OPTIONAL
 _KNOWN = _CHECKED + (
     "id", "origin", "created", "updated", "turns", "guess", "supersedes", "superseded", "archived", "uses", "used",
@@ -135,7 +138,7 @@ class Importer:
                 value = record_fields.check(name, fields[name], self._records.limit)
                 if value not in (None, []):
                     values[name] = value
-        for name in ("created", "updated", "expires"):
+        for name in ("created", "updated", "expires", "when", "until"):
             check(name, values.get(name, 0), _MOMENT)
         if "created" in values:
             values["guess"] = fields.get("guess") is True
@@ -172,7 +175,7 @@ class Importer:
                 continue
             if record.get("expires", record_fields.NEVER) < values.get("expires", record_fields.NEVER):
                 continue  # it says so for a shorter time, or has expired
-            if dedup.compare(record["content"], values["content"]) == dedup.SAME:
+            if dedup.says_the_same(record, values):
                 return True
         return False
 

@@ -34,16 +34,22 @@ def _plain(content: str) -> bytes:
     return data[:1].lower() + data[1:]
 
 
-def related(records, content: str, of_scope: str) -> tuple:
-    """Return (id of the same record or "", ids of similar ones) within one scope."""
+def related(records, values: dict) -> tuple:
+    """Return (id of the record that says the same as a new one, or "", ids of similar ones) within its scope."""
     similar = []
-    for record in near(records, content, of_scope):
-        verdict = DIFFERENT if records.is_expired(record) else compare(record["content"], content)
-        if verdict == SAME:
-            return record["id"], similar
-        if verdict == SIMILAR:
-            similar.append(record["id"])
+    for record in near(records, values["content"], values["scope"]):
+        if not records.is_expired(record):
+            if says_the_same(record, values):
+                return record["id"], similar
+            if compare(record["content"], values["content"]) != DIFFERENT:
+                similar.append(record["id"])
     return "", similar
+
+
+def says_the_same(one: dict, other: dict) -> bool:
+    """True if two records say the same, and are not events of different times."""
+    is_one_time = "when" not in one or one["when"] == other.get("when", one["when"])
+    return is_one_time and compare(one["content"], other["content"]) == SAME
 
 
 def near(records, content: str, of_scope: str):

@@ -14,7 +14,8 @@ CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((
     "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated",
-    "pinned", "expires", "supersedes", "turns", "notes", "confidence", "evidence", "origin", "past",
+    "pinned", "expires", "when", "until", "people", "where", "supersedes", "turns", "notes", "confidence", "evidence",
+    "origin", "past",
 ))  # fmt: skip
 DEFAULTS = {
     "type": "fact",
@@ -30,6 +31,9 @@ MOST_TAGS = const(3)
 TAG_LONGEST = const(32)  # characters, as tags are in each prompt
 MOST_KEYWORDS = const(8)
 KEYWORD_LONGEST = const(40)
+MOST_PEOPLE = const(4)
+NAME_LONGEST = const(40)  # of one of them
+_WHERE_LONGEST = const(80)
 MOST_NOTES = const(8)
 _NOTE_LONGEST = const(40)  # characters of a note's name
 MOST_EVIDENCE = const(10)
@@ -120,6 +124,14 @@ def _check_evidence(name: str, value, limit: int):
     return _check_words(name, value, MOST_EVIDENCE, _EVIDENCE_LONGEST, lambda word: word.strip())
 
 
+def _check_people(name: str, value, limit: int):
+    return _check_words(name, value or (), MOST_PEOPLE, NAME_LONGEST, lambda word: " ".join(word.split()))
+
+
+def _check_where(name: str, value, limit: int):
+    return _check_content(name, value, _WHERE_LONGEST) if value else None
+
+
 def _check_share(name: str, value, limit: int):
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise ArgumentError(name, "must be a number from 0 to 1.")
@@ -177,6 +189,10 @@ _CHECKS = {
     "evidence": _check_evidence,
     "pinned": check_flag,
     "expires": _check_moment,
+    "when": _check_moment,
+    "until": _check_moment,
+    "people": _check_people,
+    "where": _check_where,
     "supersedes": _check_ref,
     "turns": _check_turns,
     "notes": _check_notes,

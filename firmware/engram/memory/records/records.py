@@ -65,7 +65,7 @@ class Records:
             values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
             self._check_superseded(values, caller, "scope" in more)
-        same, similar = dedup.related(self, values["content"], values["scope"])
+        same, similar = dedup.related(self, values)
         if same and "supersedes" not in more:
             twin = self.entries.get(int(same[1:]))
             if twin.get("expires", fields.NEVER) < values.get("expires", fields.NEVER):
@@ -285,9 +285,9 @@ class Records:
             raise NotFound("current memory", record["id"], "a newer one has taken its place.")
         return record
 
-    def newest(self, caller=access.OWNER, tags=()):
-        """Yield live records with all `tags`, newest first."""
-        for record in self.entries.newest(_tag_labels(tags), access.labels(caller)):
+    def newest(self, caller=access.OWNER, tags=(), labels=()):
+        """Yield live records with all `tags` and other labels, newest first."""
+        for record in self.entries.newest(_tag_labels(tags) + list(labels), access.labels(caller)):
             if not self.is_expired(record):
                 yield record
 

@@ -1,8 +1,8 @@
 """The records' schema: a line of their log as an entry of the store.
 
     {"seq","id","content","tags":[..],"keywords":[..],"type","importance","source","scope","created","updated",
-     "pinned","expires","supersedes","turns":[turn ids],"origin","past","was","undoes","with","restored",
-     "confidence","evidence":[ids],"guess","outdated":[turn ids],"crc"}           a version of a record
+     "pinned","expires","when","until","people":[..],"where","supersedes","turns":[turn ids],"origin","past","was","undoes",
+     "with","restored","confidence","evidence":[ids],"guess","outdated":[turn ids],"crc"}   a version of a record
     {"seq","op":"forget","id","at","was","with":[ids],"redacts":[turn ids],"undoes","restores",
      "back","crc"}                                                                 a record that has gone
     {"seq","op":"leave","id","at","was","with":[ids],"back","turns":[turn ids],"crc"}   one that left for lack of room
@@ -13,7 +13,8 @@
     {"seq","op":"learned","journal","until","at","crc"}                            how far turns were read for facts
     {"seq","op":"distilled","marks":[[file,bytes,crc32],..],"at","crc"}            how far notes were distilled
 
-Absent fields mean their default. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
+Absent fields mean their default. `when` to `until` is the time of an event, which counts as the day of the record; each of
+its `people` is a label of the index. `was` is the seq of the record's line before, `undoes` the seq of a line that this one
 takes back. `with` are the older records that it superseded: they go too, or come back to its history. `redacts` are
 turns that go, `outdated` those that say what this version changes, `restores` is a record that was superseded and is
 live again. `guess` says that the clock was not known.

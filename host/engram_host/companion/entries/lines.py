@@ -72,8 +72,8 @@ def _name_day(day: int) -> str:
 
 
 def _record_key(line: dict[str, Any]) -> str:
-    groups = [", ".join(line.get(name, ())) for name in ("tags", "keywords")]
-    more = "; ".join(group for group in groups if group)
+    groups = [", ".join(line.get(name, ())) for name in ("tags", "keywords", "people")]
+    more = "; ".join(group for group in [*groups, line.get("where", "")] if group)
     return heading_of(line) + line["content"] + (f" ({more})" if more else "")
 
 

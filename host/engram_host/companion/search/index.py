@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.memory import ALL, attributes
+from engram.memory.line_meaning import phrases_of
 from engram.store.types import (
     ARCHIVED,
     EIGHTHS,
@@ -211,7 +212,7 @@ class DeviceIndex:
         said = [term_id(term) for term in attributes.terms(line["content" if log == "records" else "text"])]
         # In the board's order: the first words count most.
         if log == "records":
-            texts = [line["content"], entry_lines.heading_of(line), *line.get("keywords", ()), *line.get("tags", ())]
+            texts = [line["content"], entry_lines.heading_of(line), *phrases_of(line)]
         else:
             texts = [entry_lines.day_of(line, self._zone), line["who"], line["text"]]
             texts += [line[name] for name in ("caption", "forwarded") if name in line]

@@ -49,6 +49,10 @@ class ShownMemory:
     created: int
     updated: int
     expires: int
+    when: int
+    until: int
+    people: tuple[str, ...]
+    where: str
     is_pinned: bool
 
     @property
@@ -72,6 +76,10 @@ def shown_memory(line: dict[str, Any]) -> ShownMemory:
         created=part(line, "created", int),
         updated=part(line, "updated", int),
         expires=part(line, "expires", int),
+        when=part(line, "when", int),
+        until=part(line, "until", int),
+        people=_words(line, "people"),
+        where=part(line, "where", str),
         is_pinned=line.get("pinned") is True,
     )
 
