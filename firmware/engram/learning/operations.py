@@ -86,7 +86,7 @@ def check(element, turns, known, clock, day_of):
 
 
 def _event(element: dict, clock, today: int) -> dict:
-    """Return the time, people and place of an event as far as they can be read; `today` is when it was told, or -1."""
+    """Return the time, people and place of an event as far as they can be read; `today` is the day of the message, or -1."""
     first, last = _span(element.get("when"), clock, today)
     last = _span(element.get("until"), clock, today)[1] or last
     people = element.get("people")

@@ -21,7 +21,7 @@ def unsaid(record: dict, clock) -> dict:
         shown = moment_text(record[name], clock) if name in record else ""
         if shown not in content:
             found[name] = shown
-    said = set(text.words(content)) if "people" in record or "where" in record else ()
+    said = set(text.words(content)) if "people" in record or "where" in record else set()
     people = [name for name in record.get("people", ()) if not said.issuperset(text.words(name))]
     if people:
         found["people"] = people

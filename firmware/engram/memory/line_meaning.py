@@ -66,7 +66,7 @@ def _record_terms(line: dict):
 
 
 def phrases_of(line: dict) -> list:
-    """Return the texts beside its content by which a record is found."""
+    """Return the texts beside its content that find a record."""
     found = [phrase for name in ("keywords", "tags", "people") for phrase in line.get(name, ())]
     return found + [line["where"]] if "where" in line else found
 

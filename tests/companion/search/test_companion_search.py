@@ -50,6 +50,16 @@ def test_what_was_forwarded_is_found_with_who_wrote_it(companion, board):
         assert _ask(one, query)["op"] == "found"
 
 
+def test_an_event_is_found_by_its_people_and_its_own_day(companion, board):
+    one = board()
+    for month, who in ((4, "Carla"), (5, "Carla"), (5, "Bob")):
+        one.keep("Lunch", type="event", people=[who], where="harbour", when=1775900000 + (month - 4) * 2592000)
+    one.sync()
+    hit, *_ = _found(companion, query="with Carla in May 2026", devices=[one.device])["hits"]
+    assert (hit["id"], hit["at"]) == ("m2", 1778492000)
+    assert "Bob" in companion.client.get(f"/boards/{one.device}/memories/m3").text
+
+
 def test_what_was_forgotten_is_found_no_more(companion, board):
     one = board()
     one.keep("the door code is 4711")

@@ -157,9 +157,9 @@ class _Life:
         batch = parts.note_retention.batch("owner", 12000, 4000)
         assert batch
         told = [("op", "distilled"), ("marks", batch.marks), ("at", 7)]
-        draft = parts.records.draft(
-            "Rain comes in at the attic", ["house"], notes=["2026-01-31.md"], confidence=0.8, evidence=["m2"]
-        )
+        more = {"when": 1, "until": 2, "people": ["Ada"], "where": "attic", "notes": ["2026-01-31.md"]}
+        more |= {"type": "pattern", "confidence": 0.7, "evidence": ["m1"]}
+        draft = parts.records.draft("Rain comes in at the attic", ["house"], **more)
         parts.records.keep((draft,), (told,))
         parts.note_retention.note_read(batch)
         self.command("/undo")
