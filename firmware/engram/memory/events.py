@@ -6,7 +6,6 @@ A rule writes what a tool did after a person's yes, what failed twice, and which
 from engram import text
 from engram.compat import const
 from engram.memory.access import own_scope
-from engram.memory.line_meaning import happened_at
 from engram.memory.records.fields import stated
 
 _TASK = "open-task"
@@ -21,7 +20,9 @@ def unsaid(record: dict, clock) -> dict:
         shown = moment_text(record[name], clock) if name in record else ""
         if shown not in content:
             found[name] = shown
-    said = set(text.words(content)) if "people" in record or "where" in record else set()
+    if "people" not in record and "where" not in record:
+        return found
+    said = set(text.words(content))
     people = [name for name in record.get("people", ()) if not said.issuperset(text.words(name))]
     if people:
         found["people"] = people
@@ -31,12 +32,11 @@ def unsaid(record: dict, clock) -> dict:
 
 
 def whole_text(record: dict, clock) -> str:
-    """Return a record's content, as stated, with what it does not say of its event, but the day, which is shown beside it."""
-    day = clock.day(happened_at(record))
-    found = unsaid(record, clock) if "when" in record or "people" in record or "where" in record else {}
-    parts = [found.get("when", "").replace(day, "").strip()]
-    parts.append(found.get("until", "") and "until " + found["until"].replace(day + " ", ""))
-    more = "; ".join([part for part in parts + [", ".join(found.get("people", ())), found.get("where", "")] if part])
+    """Return a record's content, as stated, with what it does not say of its event."""
+    found = unsaid(record, clock)
+    end = "to " + found["until"] if "until" in found else ""
+    span = " ".join([part for part in (found.get("when"), end) if part])
+    more = "; ".join([part for part in (span, ", ".join(found.get("people", ())), found.get("where")) if part])
     return "%s (%s)" % (stated(record), more) if more else stated(record)
 
 

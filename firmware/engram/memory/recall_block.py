@@ -103,7 +103,7 @@ class _Chosen:
         self._citations = citations
         self._marks_weak = marks_weak
         self._texts = []
-        self._facts = []  # (when, the other way; place, fact, what its line begins with)
+        self._facts = []  # (when, the other way; place, fact, what its line begins with, id)
         self.items = []  # as they were ranked
         self.lines = []
         self.asking = []  # ids of patterns that the person is asked about
@@ -131,7 +131,7 @@ class _Chosen:
         self.asking += [item.id] if is_asking else []
         if (kind == "m" and not item.text) or item.who == self._query.caller.principal:
             fact = Fact(shown.text, self._query.text)
-            self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1]))
+            self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1], item.id))
         # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
         return True
@@ -142,8 +142,9 @@ class _Chosen:
     def contradictions(self) -> list:
         """Return a line that names the texts of which one alone can hold, newest first, [] without them."""
         facts = sorted(self._facts)
-        for place, (_, _, newest, name) in enumerate(facts):
-            older = [each[3] for each in facts[place + 1 :] if newest.contradicts(each[2])]
+        for place, (_, _, newest, name, ref) in enumerate(facts):
+            older = [each[3:] for each in facts[place + 1 :] if newest.contradicts(each[2])]
+            older = [name for name, other in older if not (self._recall.is_event(ref) or self._recall.is_event(other))]
             line = _DIFFERENT + ", ".join([name] + older)
             if older and text.tokens(line) < self._room:
                 return [line]

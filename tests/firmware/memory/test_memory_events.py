@@ -54,16 +54,21 @@ def test_events_are_found_by_person_and_day():
     for asked in ("with Carla in May", "what did I do with Carla in May?", "what did Carla Weiß and I do in May 2026?"):
         found = board.find(asked, OWNER)
         assert found[0].id == "m3" and found[0].confidence >= 300, asked
-        assert found[0].text == "Lunch (12:30; Carla Weiß; old harbour)"
+        assert found[0].text == "Lunch (2026-05-12 12:30; Carla Weiß; old harbour)"
     assert {item.id for item in board.find("what happened in May?", OWNER)[:2]} == {"m2", "m3"}
-    assert "- [m3 2026-05-12] Lunch (12:30; Carla Weiß; old harbour)" in board.block("with Carla in May", OWNER, 500)
+    assert "- [m3 2026-05-12] Lunch (2026-05-12 12:30; Carla Weiß; old harbour)" in board.block(
+        "with Carla in May", OWNER, 500
+    )
     assert answered(board, "/recall with Carla in May")[0].startswith("- [m3 2026-05-12] Lunch")
 
 
 def test_the_same_at_another_time_is_another_event():
     board = Board()
-    stored = [board.records.store("Lunch", ["food"], type="event", when=MAY_12 + n // 2) for n in range(4)]
+    said = "The user had a long lunch"
+    stored = [board.records.store(said, ["food"], type="event", when=MAY_12 + n // 2 * 86400) for n in range(4)]
     assert [each.outcome for each in stored] == ["stored", "duplicate", "stored", "duplicate"]
+    block = board.block("when did I have a long lunch?", OWNER, 500)
+    assert block.count(said) == 2 and "disagree" not in block and "differ" not in block
 
 
 def test_events_move_with_their_fields():
