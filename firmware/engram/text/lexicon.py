@@ -4,6 +4,7 @@ Words are (word, where it begins, where it ends), as split_words() gives them: f
 script without spaces by itself.
 """
 
+from array import array
 from binascii import crc32
 
 from engram.compat import const
@@ -11,8 +12,10 @@ from engram.errors import StoreError
 from engram.text.unicode_fold import fold
 
 _FOLDER = __file__.rpartition("/")[0] + "/words/"
-_FIRST_BITS = const(4096)
-_PIECE = const(1000)  # bytes that fit a heap with holes
+_BEGUN_BITS = const(8192)
+_HASH_SHIFT = const(9)  # of a crc32: the rest and the place of a meaning make a small integer
+_MEANING_BITS = const(7)
+_MOST_MEANINGS = const(127)
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
 _WIDE_COLON = const(b"\xef\xbc\x9a")
@@ -22,66 +25,64 @@ _ARABIC_MARKS = b"\x8c\x9b\x9f"  # second bytes of the comma, the semicolon and 
 class Lexicon:
     """Entries such as "unit:60 hour|hours" of words/NAME_latin.txt and NAME_others.txt, each read at the first such word.
 
-    They are searched as text: a dictionary of their phrases takes ten times the heap.
+    A phrase is known by its hash: as texts they would take ten times the heap.
     """
 
     def __init__(self, name: str):
         self._name = name
-        self._tables = {}  # of the Latin words, if True, and of the others: folded lines, some to a piece
-        self._first_words = bytearray(_FIRST_BITS >> 3)  # a bit by its hash for each word that begins a phrase
+        self._phrases = {}  # of the Latin ones, if True, and of the others: sorted hashes, with the places of their meanings
+        self._meanings = []
+        self._begun = bytearray(_BEGUN_BITS >> 3)  # a bit by its hash for each begin of a phrase
 
     def longest(self, words: list, at: int) -> tuple:
         """Return (kind, value, next word) of the longest phrase at a word; ("", 0, at) without one."""
         best = "", 0, at
-        if not 0 <= at < len(words):
-            return best
-        pieces = self._pieces(words[at][0][0] < 0x80)
-        bit = crc32(words[at][0]) % _FIRST_BITS
-        is_begun = self._first_words[bit >> 3] >> (bit & 7) & 1
-        phrase = b"|"
-        while is_begun and at < len(words):
-            phrase += words[at][0]
+        hash, is_latin = 0, 0 <= at < len(words) and words[at][0][0] < 0x80
+        while 0 <= at < len(words):
+            hash = crc32(words[at][0] + b" ", hash)
             at += 1
-            meanings = [_meaning(piece, phrase + b"|") for piece in pieces if phrase + b"|" in piece]
-            best = meanings[0] + (at,) if meanings else best
-            phrase += b" "
-            is_begun = any(phrase in piece for piece in pieces)
+            phrases = self._phrases.get(is_latin) or self._read(is_latin)
+            if not self._begun[hash % _BEGUN_BITS >> 3] >> (hash & 7) & 1:
+                break
+            meaning = _find(phrases, hash >> _HASH_SHIFT << _MEANING_BITS)
+            if meaning >= 0:
+                best = self._meanings[meaning] + (at,)
         return best
 
-    def _pieces(self, is_latin: bool) -> list:
-        pieces = self._tables.get(is_latin)
-        if pieces is None:
-            lines, size = [], 0
-            pieces = self._tables[is_latin] = []
-            for line in read_table(self._name + ("_latin" if is_latin else "_others")):
-                lines.append(self._folded(line))
-                size += len(lines[-1])
-                if size > _PIECE:
-                    pieces.append(b"".join(lines))
-                    lines, size = [], 0
-            pieces.append(b"".join(lines))
-        return pieces
+    def _read(self, is_latin: bool) -> array:
+        found = []
+        for line in read_table(self._name + ("_latin" if is_latin else "_others")):
+            entry, _, phrases = line.partition(" ")
+            kind, _, value = entry.partition(":")
+            for place, alike in enumerate(phrases.split(",")):
+                meaning = kind, int(value or 0) + place
+                if meaning not in self._meanings:
+                    self._meanings.append(meaning)
+                for phrase in alike.split("|"):
+                    found.append(self._hash(phrase) >> _HASH_SHIFT << _MEANING_BITS | self._meanings.index(meaning))
+        found.sort()
+        self._phrases[is_latin] = array("I", found)
+        return self._phrases[is_latin]
 
-    def _folded(self, line: str) -> bytes:
-        """Return an entry as a line in which each phrase stands between bars, and a comma before those of each value."""
-        entry, _, phrases = line.partition(" ")
-        folded = bytearray(b"\n" + entry.encode() + b" ")
-        for alike in phrases.split(","):
-            folded.extend(b",|")
-            for phrase in alike.split("|"):
-                words = [word for word, _, _ in split_words(phrase.encode())]
-                bit = crc32(words[0]) % _FIRST_BITS
-                self._first_words[bit >> 3] |= 1 << (bit & 7)
-                folded.extend(b" ".join(words) + b"|")
-        return bytes(folded)
+    def _hash(self, phrase: str) -> int:
+        hash = 0
+        for word, _, _ in split_words(phrase.encode()):
+            hash = crc32(word + b" ", hash)
+            self._begun[hash % _BEGUN_BITS >> 3] |= 1 << (hash & 7)
+        return hash
 
 
-def _meaning(piece: bytes, phrase: bytes) -> tuple:
-    """Return the (kind, value) of a phrase of a piece."""
-    at = piece.find(phrase)
-    line = piece.rfind(b"\n", 0, at) + 1
-    kind, _, value = piece[line : piece.find(b" ", line)].partition(b":")
-    return kind.decode(), int(value or 0) + piece.count(b",", line, at) - 1
+def _find(phrases: array, hash: int) -> int:
+    """Return the place of the meaning of a phrase, -1 for none."""
+    low, high = 0, len(phrases)
+    while low < high:
+        middle = (low + high) >> 1
+        if phrases[middle] < hash:
+            low = middle + 1
+        else:
+            high = middle
+    meaning = phrases[low] - hash if low < len(phrases) else -1
+    return meaning if meaning <= _MOST_MEANINGS else -1
 
 
 def read_table(name: str):
