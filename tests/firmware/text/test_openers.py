@@ -1,4 +1,4 @@
-"""What a message asks for without a model, by its opening, in ten languages."""
+"""What a message asks for without a model, by its opening, in fifteen languages."""
 
 from engram.text.openers import is_question, parse
 
@@ -57,3 +57,37 @@ def test_what_only_looks_like_an_opener_is_none():
 def test_an_id_follows_each_word_to_forget():
     for said in ("forget m1", "忘记m1", "vergiss m1", "olvida m1", "oublie m1", "忘れて m1", "잊어 m1", "забудь m1"):
         assert parse(said) == ("forget", "m1"), said
+
+
+def _sentences():
+    """Yield (language, sign, sentence) of openings.txt: + keeps, ? asks without a mark, - and ! are no commands."""
+    with open(__file__.rpartition("/")[0] + "/openings.txt", "rb") as file:
+        for line in file.read().decode().strip().split("\n")[1:]:
+            if line[0] == "#":
+                language = line[2:]
+            else:
+                yield language, line[0], line[2:]
+
+
+def test_sentences_of_each_language_are_understood():
+    missed = {}
+    for language, sign, said in _sentences():
+        kind = parse(said).kind
+        assert sign in "+?!" or kind in ("", "find"), (kind, said)
+        if kind != {"+": "remember", "?": "find", "-": kind, "!": ""}[sign]:
+            missed.setdefault((language, sign), []).append(said)
+    assert max(len(each) for each in missed.values()) <= 2, missed
+    assert not [each for (_, sign), each in missed.items() if sign in "+!"], missed
+
+
+def test_an_order_to_remember_may_stand_at_the_end():
+    for said, content in (
+        ("The key is under the pot, please keep that in mind.", "The key is under the pot"),
+        ("Ich esse kein Fleisch - merk dir das bitte!", "Ich esse kein Fleisch"),
+        ("母が木曜日に来ることを覚えておいてくださいね。", "母が木曜日に来る"),
+        ("열쇠는 화분 밑에 있다는 거 잊지 마", "열쇠는 화분 밑에 있다"),
+        ("我喝茶不放糖，请记住。", "我喝茶不放糖"),
+    ):
+        assert parse(said) == ("remember", content), said
+    for said in ("I was told to remember that", "Ich kann mir das nicht merken", "买牛奶的事我会记住"):
+        assert parse(said) == ("", ""), said
