@@ -22,7 +22,7 @@ from engram.memory.journal.schema import TurnSchema
 from engram.memory.journal.journal import Journal
 from engram.memory.principal_files import PrincipalFiles
 from engram.memory.texts.notes import Notes
-from engram.memory.events import close_task
+from engram.memory.events import EventLog
 from engram.memory.texts.profile import Profile
 from engram.memory.texts.retention import NoteRetention
 from engram.memory.forgetting import Forgetting
@@ -156,9 +156,8 @@ class Board:
         profiles = self.folder + "/profile"
         changes = TextChanges(self.records.entries, clock)
         people = PrincipalFiles((folder, profiles), config.get("principals.most"))
-        self.profile = Profile(
-            profiles, changes, people, lambda caller, task: close_task(self.records, clock, caller, task)
-        )
+        self.events = EventLog(self.records, clock)
+        self.profile = Profile(profiles, changes, people, self.events.close_task)
         self.profile.seed()
         self.notes = Notes(folder, changes, clock, people)
         self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, config.get("notes.bytes"))
@@ -212,7 +211,7 @@ class Board:
         )
 
     def _add_tools(self) -> None:
-        self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE)
+        self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE, self.events)
         # There is none to ask where there neither is a companion nor was.
         has_remote = self.archived or self.companion
         remote = RemoteRecall(self.remote_search, self.archive, self.archived, self.notes) if has_remote else None

@@ -3,11 +3,14 @@
 A rule writes what a tool did after a person's yes, what failed twice, and which open task is done.
 """
 
-from engram import text
+from engram import diag, text
 from engram.compat import const
+from engram.errors import StoreError
 from engram.memory.access import own_scope
 from engram.memory.records.fields import stated
 
+_A_DAY = const(20)
+_CHARS = const(400)  # of one
 _TASK = "open-task"
 _MOST_OF_TASK = const(20)  # memories of one task
 _KEPT_SECONDS = const(604_800)  # of these, after the end
@@ -46,13 +49,38 @@ def moment_text(at: int, clock) -> str:
     return shown[:-6] if shown.endswith(" 00:00") else shown
 
 
-def close_task(records, clock, caller, task: str) -> None:
-    """Write the event of a task that is done, and let the memories for it alone expire."""
-    changes = {"expires": clock.now() + _KEPT_SECONDS}
-    drafts = [
-        records.draft_update(record["id"], changes, caller)
-        for record in records.newest(caller, (_TASK,))
-        if record.get("scope") == own_scope(caller) and "expires" not in record
-    ]
-    records.store("Done: " + " ".join(task.split()), ("done",), caller, type="event", source="auto_rule")
-    records.keep(drafts[:_MOST_OF_TASK])
+class EventLog:
+    """Writes events by rule, at most 20 a day since the start: so a tool that fails all day does not fill the memory."""
+
+    def __init__(self, records, clock):
+        self._records = records
+        self._clock = clock
+        self._day = self._count = 0
+
+    def add(self, caller, content: str, tag: str, source: str, turn: str = "") -> None:
+        """Write an event of now, with the turn that it came from."""
+        now = self._clock.now()
+        if self._clock.day_number(now) != self._day:
+            self._day, self._count = self._clock.day_number(now), 0
+        self._count += 1
+        if self._count > _A_DAY:
+            return
+        more = {"when": now} if self._clock.known else {}
+        content = text.cut(content, _CHARS)
+        try:
+            self._records.store(
+                content, (tag,), caller, type="event", source=source, turns=[turn] if turn else (), **more
+            )
+        except StoreError as error:
+            diag.warning("memory", "an event was not kept: %s" % error)
+
+    def close_task(self, caller, task: str) -> None:
+        """Write that a task is done, and let the memories for it alone expire."""
+        changes = {"expires": self._clock.now() + _KEPT_SECONDS}
+        drafts = [
+            self._records.draft_update(record["id"], changes, caller)
+            for record in self._records.newest(caller, (_TASK,))
+            if record.get("scope") == own_scope(caller) and "expires" not in record
+        ]
+        self.add(caller, "Done: " + " ".join(task.split()), "done", "auto_rule")
+        self._records.keep(drafts[:_MOST_OF_TASK])

@@ -1,7 +1,7 @@
 """The pins of a board by name: their values for people, the model's two tools, and the command /pin."""
 
 from engram import diag, text
-from engram.errors import ArgumentError
+from engram.errors import ArgumentError, EngramError
 from engram.memory.access import is_owner
 from engram.tools import pin_config
 from engram.tools.pin_config import OUTPUTS
@@ -52,7 +52,7 @@ class Pins:
                     diag.error("pins", "%s is not safe: %s" % (pin.name, error))
 
     def set(self, name: str, value):
-        """Set an output to "on", "off" or per cent (pwm); return its value. ArgumentError."""
+        """Set an output to "on", "off" or per cent (pwm); return its value. ArgumentError, EngramError."""
         pin, driver = self._named(name)
         if pin.mode not in OUTPUTS and not self.is_simulated:
             raise ArgumentError(name, "is an input, which can only be read.")
@@ -63,7 +63,7 @@ class Pins:
         try:
             driver.write(number)
         except REFUSALS as error:
-            raise ArgumentError(name, "cannot be set: %s." % error) from None
+            raise EngramError("%s cannot be set: %s." % (name, error)) from None
         diag.info("pins", "%s is set to %s" % (name, number))
         return _described(pin, driver)
 

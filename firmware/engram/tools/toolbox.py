@@ -10,7 +10,7 @@ from engram.errors import ArgumentError, EngramError
 from engram.schema_check import check_fields, fits
 from engram.text.strict_json import loads_lenient
 
-_CALLERS = const(8)  # callers with a pending call
+_CALLERS = const(8)  # callers with a pending call, and failed calls
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
 
 _ENDS = const(",.!;:，。！；：、\n")
@@ -142,7 +142,7 @@ _ASKED = const(
 
 Done = namedtuple("Done", "result notice")
 
-_Unsaid = namedtuple("_Unsaid", "caller")
+_Unsaid = namedtuple("_Unsaid", "caller id is_kept")
 
 
 class Tool:
@@ -168,8 +168,11 @@ class Tool:
 class Toolbox:
     """The tools of a board; those beyond memory have at most `most_tokens` of descriptions."""
 
-    def __init__(self, most_tokens: int):
+    def __init__(self, most_tokens: int, events):
         self._most_tokens = most_tokens
+        self._events = events
+        self._failed = []
+        """Latest failed calls, each once: (caller, name, JSON arguments)."""
         self._tools = []
         self.confirmations = Confirmations()
 
@@ -205,17 +208,43 @@ class Toolbox:
             tool, arguments = self._checked(call.name, call.arguments, turn.caller, turn.only)
             if turn.forwarded and tool.writes:
                 raise EngramError(_NOT_THEIRS % turn.forwarded)
-            if tool.needs_yes(arguments) and not self.confirmations.is_confirmed(turn, tool.name, arguments):
+            needs_yes = tool.needs_yes(arguments)
+            if needs_yes and not self.confirmations.is_confirmed(turn, tool.name, arguments):
                 return self._ask(tool, arguments, turn)
-            result, notice = await _run(tool, arguments, turn)
+            result, notice = await self._run(tool, arguments, turn)
         except EngramError as error:
             problem = {"problem": str(error)}
             if isinstance(error, ArgumentError):
                 problem["argument"] = error.argument
             return Done(text.dumps({"error": problem}), "")
+        if needs_yes:
+            self._note(turn, tool, arguments, "Used %s, confirmed by %s", turn.caller.principal)
         turn.has_changed = turn.has_changed or bool(notice)
         turn.has_acted = turn.has_acted or (bool(notice) and tool.name != "memory_store")
         return Done(result if tool.is_memory else '{"result":%s}' % result, notice)
+
+    async def _run(self, tool, arguments: dict, turn) -> tuple:
+        """Run a tool; the second failure of a call becomes an event."""
+        call = turn.caller, tool.name, text.dumps(arguments)
+        has_failed = call in self._failed
+        self._failed = [each for each in self._failed if each != call]
+        try:
+            return await _run(tool, arguments, turn)
+        except ArgumentError:
+            raise
+        except EngramError as error:
+            if has_failed:
+                self._note(turn, tool, arguments, "%s, tried twice: %s", error)
+            else:
+                self._failed = self._failed[1 - _CALLERS :] + [call]
+            raise
+
+    def _note(self, turn, tool, arguments: dict, sentence: str, more) -> None:
+        """Write an event of a tool beside the memory's, in a conversation that is kept."""
+        if turn.is_kept and not (tool.is_memory or tool.keeps_words):
+            given = ", ".join(["%s %s" % pair for pair in sorted(arguments.items())])
+            called = "%s (%s)" % (tool.name, given) if given else tool.name
+            self._events.add(turn.caller, sentence % (called, more), "tool", "tool", turn.id)
 
     def _ask(self, tool, arguments: dict, turn) -> Done:
         """Let a call wait for a yes; the board itself shows the person the call."""
@@ -238,7 +267,7 @@ class Toolbox:
         """Return (success, JSON result or problem) of a call without a model, such as a timer's."""
         try:
             tool, checked = self.check(name, arguments, caller)
-            return True, (await _run(tool, checked, _Unsaid(caller)))[0]
+            return True, (await self._run(tool, checked, _Unsaid(caller, "", True)))[0]
         except EngramError as error:
             return False, str(error)
 

@@ -236,6 +236,25 @@ async def test_arguments_that_cannot_be_shown_whole_are_not_asked_for():
     assert "too long to be shown" in await _problem(toolbox, '{"note": "%s"}' % ("x" * 400))
 
 
+async def test_what_a_tool_did_after_a_yes_and_what_failed_twice_is_kept_as_an_event():
+    board = Board().serve()
+    broken = OwnTool(lambda bed: 1 // 0, "weed", "Weed a bed.", {"bed": "1..30"})
+    for tool in (OwnTool(lambda bed: bed, "water", "Water a bed.", {"bed": "1..9"}, confirm=True), broken):
+        board.toolbox.add(tool)
+    for said in ("water bed 2", "yes"):
+        await board.toolbox.answer(Call("c", "water", '{"bed":2}'), _asked(board.toolbox, said, 3))
+    for number in (1, 2, 2, 5000, 3, 2):
+        await _call(board.toolbox, '{"bed":%d}' % number, name="weed")
+    kept = [record["content"] for record in board.records.newest(OWNER)]
+    assert kept == ["weed (bed 2), tried twice: weed failed: divide by zero", "Used water (bed 2), confirmed by owner"]
+    (event,) = board.find("what did I use on Monday?", OWNER, 1)
+    assert event.id == "m1" and board.records.get("m1")["turns"] == ["t3"]
+    for _ in range(60):
+        await _call(board.toolbox, '{"bed":4}', name="weed")
+        board.now += 60
+    assert board.records.count(OWNER) == 20
+
+
 async def test_a_timer_calls_no_tool_with_confirm():
     ran = []
     toolbox = _toolbox(lambda: ran.append(1), confirm=True)

@@ -6,7 +6,7 @@ from engram.memory import access, ids
 from engram.memory.access import tag
 
 TYPES = ("fact", "decision", "preference", "convention", "code_context", "pattern", "event", "device")
-SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense")
+SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense", "tool")
 IMPORTANCE = 0.5
 NEVER = const(1 << 40)
 """Expiry of a memory without one, later than any valid moment."""
