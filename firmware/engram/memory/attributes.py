@@ -1,17 +1,19 @@
 """Recognises attributes that a sentence says or asks of its speaker: home, name, work, phone, mail, birthday, partner.
 
 "Where do I live?" shares no word with "I moved to Berlin"; an index holds the attribute of both as a term, such as +home.
+A line of words/attributes_*.txt without a name has phrases that only look like those of another.
 """
 
 from engram.compat import const
 from engram.text.lexicon import Lexicon, read_table, split_words
 from engram.text.light_words import content_terms
+from engram.text.tokenizer import words
 from engram.text.utf8 import encode
 
 PAST = "past"
 _LONGEST = const(500)  # characters of a text that are looked at: a sentence or two say it
 _lexicon = Lexicon("attributes")
-_signs = set()  # the longest word of each phrase: without one of them, a text has no phrase
+_signs = set()  # the longest word of each phrase, as words() gives it: without one of them, a text has no phrase
 
 
 def kinds(said: str) -> set:
@@ -38,12 +40,20 @@ def content(query: str) -> list:
 
 def _phrases(said: str):
     """Yield (attribute, where its phrase begins, where it ends) in the UTF-8 of a text."""
-    data = encode(said[:_LONGEST]).lower()
-    if not any(sign in data for sign in _signs or _find_signs()):
+    said = said[:_LONGEST]
+    signs = _signs or _find_signs()
+    if not any(word in signs for word in words(said)):
         return
-    words = split_words(data)
-    others = [word for at, word in enumerate(words) if _lexicon.longest(words, at)[0] != PAST]
-    if len(others) < len(words):
+    spoken = split_words(encode(said))
+    others = []
+    at = 0
+    while at < len(spoken):
+        kind, _, end = _lexicon.longest(spoken, at)
+        if kind != PAST:
+            others.append(spoken[at])
+            end = at + 1
+        at = end
+    if len(others) < len(spoken):
         yield PAST, 0, 0
     for at in range(len(others)):
         kind, _, end = _lexicon.longest(others, at)
@@ -55,7 +65,5 @@ def _find_signs() -> set:
     for name in ("attributes_latin", "attributes_others"):
         for line in read_table(name):
             for phrase in line.partition(" ")[2].split("|"):
-                sign = max(encode(phrase.replace("'", " ")).split(), key=len)
-                if not any(known in sign for known in _signs):
-                    _signs.add(sign)
+                _signs.add(max(words(phrase), key=len))
     return _signs

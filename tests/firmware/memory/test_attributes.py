@@ -1,7 +1,7 @@
 """Attributes find what holds now of a person, and what held once if it is asked for."""
 
 from board import DAY, Board
-from engram.memory import recall_block
+from engram.memory import attributes, recall_block
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults, make_query
 
@@ -18,8 +18,14 @@ REPLACED = (
     ("The bins go out on Monday", "The bins go out on Friday", "when do the bins go out?", "when did the bins before?"),
 )
 OTHER_LANGUAGES = (
-    ("Ich wohne in Köln", "Ich bin nach Bonn gezogen", "Wo wohne ich?"),
-    ("我住在上海", "我搬到北京了", "我住在哪里？"),
+    ("Ich wohne in Köln", "Ich bin nach Bonn gezogen", "Wo wohne ich?", "Wo wohnte ich früher?"),
+    ("我住在上海", "我搬到北京了", "我住在哪里？", "我以前住在哪里？"),
+    ("Vivo en Sevilla", "Me mudé a Bilbao", "¿Dónde vivo?", "¿Dónde vivía antes?"),
+    ("J'habite à Lyon", "J’ai déménagé à Nantes", "Où est-ce que j'habite ?", "Où j'habitais avant ?"),
+    ("Moro em Recife", "Mudei-me para o Porto", "Onde eu moro?", "Onde eu morava anteriormente?"),
+    ("Abito a Torino", "Mi sono trasferita a Bari", "Dove abito?", "Dove abitavo prima?"),
+    ("Я ЖИВУ В ТУЛЕ", "Я переехала в Омск", "Где я живу?", "Где я жила раньше?"),
+    ("奈良に住んでいます", "神戸に引っ越しました", "どこに住んでいる？", "以前どこに住んでいましたか？"),
 )
 
 
@@ -60,14 +66,14 @@ def _lines(board, query, most=4):
 
 
 def test_an_attribute_is_found_in_other_words():
-    for _, new, query in [each[:3] for each in REPLACED[:7]] + list(OTHER_LANGUAGES):
+    for _, new, query, _ in REPLACED[:7] + OTHER_LANGUAGES:
         board = _board()
         board.records.store(new, ["note"])
         assert [new in line for line in _lines(board, query)] == [True], query
 
 
 def test_what_was_replaced_is_shown_only_if_the_past_is_asked_for():
-    for old, new, query, past in REPLACED:
+    for old, new, query, past in REPLACED + OTHER_LANGUAGES:
         board = _board()
         ref = _keep(board, old)
         _keep(board, new, supersedes=ref)
@@ -146,3 +152,8 @@ def test_facts_of_which_one_can_hold_are_named_newest_first():
 def test_facts_that_may_both_hold_are_not_said_to_differ():
     for one, other, query in BOTH_HOLD:
         assert not _differing((one, other), query), query
+
+
+def test_a_phrase_that_only_looks_like_an_attribute_is_none():
+    for said in ("Llegamos antes de las ocho", "la prima volta a Roma", "раньше чем в мае", "ma sœur habite à Lyon"):
+        assert not attributes.kinds(said), said
