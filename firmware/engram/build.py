@@ -169,7 +169,7 @@ class Board:
         if self.config.get("companion.url"):
             from engram.archive.remote_results import ResultMerger  # absent from boards without a companion
 
-            remote = ResultMerger(self.records, self.journal, self.archived)
+            remote = ResultMerger(self.records, self.journal, self.archived, self.notes)
         self.recall = Recall(self.records, self.journal, self.notes, self.clock, remote, self.searches)
 
     # --- what answers people

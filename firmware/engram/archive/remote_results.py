@@ -6,6 +6,7 @@ from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
 from engram.memory.ranking import Item, is_between, with_score
 from engram.memory.records import fields
+from engram.memory.texts.notes import MEMORY, is_note
 from engram.store.search.weights import ONE
 from engram.store.types import LIVE
 
@@ -18,8 +19,9 @@ _TOP = const(2000)  # thousandths: a higher score is no score
 class ResultMerger:
     """A merger of checked companion results; `archived` is the archive's index or None."""
 
-    def __init__(self, records, journal, archived):
+    def __init__(self, records, journal, archived, notes):
         self._records = records
+        self._notes = notes
         self._journal = journal
         self._archived = archived
 
@@ -27,9 +29,13 @@ class ResultMerger:
         if self._archived:
             self._archived.add_use(number, caller)
 
-    def merge(self, local: list, more, query) -> list:
-        """Merge the board's items behind the companion's; items unknown to it keep their place."""
-        own = {item.id: item for item in local}
+    def merge(self, local: list, notes: list, more, query) -> tuple:
+        """Return (the board's items behind the companion's, lines of notes that the board found).
+
+        Items unknown to the companion keep their place.
+        """
+        own = {item.id: item for items in (local, notes) for item in items}
+        places = {line.id: place for place, line in enumerate(notes)}
         seen = set()
         found = []
         for result, sure in zip(more.ranked, more.confidence):
@@ -38,7 +44,11 @@ class ResultMerger:
                 seen.add(item.id)
                 score = max(0, min(_TOP, result[1])) * ONE // 1000
                 sure = max(item.confidence, sure)
-                found.append(Item(item.id, item.at, item.who, item.text, score, item.evidence, sure))
+                merged = Item(item.id, item.at, item.who, item.text, score, item.evidence, sure)
+                if item.id in places:
+                    notes[places[item.id]] = with_score(merged, max(item.score, score))
+                else:
+                    found.append(merged)
         others = []
         for place, item in enumerate(local):
             if item.id not in seen:
@@ -46,13 +56,12 @@ class ResultMerger:
                     found.insert(min(place, len(found)), item)
                 else:
                     others.append(item)
-        return _falling(found + others)
+        return _falling(found + others), notes
 
     def _checked(self, result, query, own: dict):
         ref = result[0]
         if "#" in ref:
-            # A line of a file in its folders, which the board lacks: the companion decides who may see it.
-            return None if query.tags else _remote_item(ref, result)
+            return None if query.tags else own.get(ref) or self._file_line(ref, result, query.caller)
         try:
             number = ids.number("id", ref, "m" if ref[:1] == "m" else "t")
             ref = ref[:1] + str(number)
@@ -69,6 +78,20 @@ class ResultMerger:
             return None if number in query.skip else self._turn(ref, number, query.caller)
         except (ArgumentError, NotFound):
             return None
+
+    def _file_line(self, ref: str, result, caller):
+        """Return a line of a file: of the caller's notes, if the board has it so; others are the companion's."""
+        item = _remote_item(ref, result)
+        name, _, line = ref.partition("#")
+        content = (
+            "" if caller.group or not (name == MEMORY or is_note(name)) else self._notes.for_caller(caller).text(name)
+        )
+        if not item or not content:
+            # The companion decides who may see it.
+            return item
+        lines = content.split("\n")
+        number = int(line) if line.encode().isdigit() else 0
+        return item if 0 < number <= len(lines) and item.text.strip() in lines[number - 1] else None
 
     def _record(self, ref: str, number: int, query):
         record = self._records.get(ref, query.caller)

@@ -219,8 +219,10 @@ class Recall:
         if not more:
             return ranked
         is_merged = more.ranked and self._remote
-        items = self._remote.merge(ranked.items, more, ranked.query) if is_merged else ranked.items
-        return Ranked(ranked.query, items, ranked.notes, more.note)
+        if not is_merged:
+            return Ranked(ranked.query, ranked.items, ranked.notes, more.note)
+        items, notes = self._remote.merge(ranked.items, list(ranked.notes), more, ranked.query)
+        return Ranked(ranked.query, items, notes, more.note)
 
     def add_use(self, item: Item, caller) -> None:
         if self.counts_uses and item.id[0] == "m" and "#" not in item.id:

@@ -105,7 +105,7 @@ class SearchService:
     async def search(self, request: SearchRequest, *, is_quick: bool = False) -> SearchResult:
         """Search some or all boards, notes and folders. Raise BadSearch.
 
-        `is_quick` skips a slow vector, and limits notes to those that the board lacks.
+        `is_quick` skips a slow vector.
         """
         caller = access.check_caller(Caller(request.principal, "http", request.group, request.workspace))
         if not isinstance(request.folders, bool) and request.log:
@@ -123,7 +123,7 @@ class SearchService:
             took = 1000 * (time.perf_counter() - began)
             # One slot is always free for boards, which wait only briefly.
             async with contextlib.nullcontext() if is_quick else self._room_of_people, self._room:
-                result = await asyncio.to_thread(self._search, request, caller, vector, only_left=is_quick)
+                result = await asyncio.to_thread(self._search, request, caller, vector)
         return replace(result, embed_ms=took, degraded=result.degraded or problem)
 
     def _with_defaults(self, request: SearchRequest) -> SearchRequest:
@@ -144,10 +144,8 @@ class SearchService:
         except EmbedderError as error:
             return None, REASONS.say("query_unembedded", problem=str(error))
 
-    def _search(
-        self, request: SearchRequest, caller: Caller, vector: QueryVector | None, *, only_left: bool
-    ) -> SearchResult:
-        found = self._sources(request, only_left=only_left)
+    def _search(self, request: SearchRequest, caller: Caller, vector: QueryVector | None) -> SearchResult:
+        found = self._sources(request)
         notes = [device for device in found if device.name.startswith(FOLDER)]
         searched = notes if request.log == "notes" else found
         named = None if isinstance(request.folders, bool) else request.folders
@@ -168,7 +166,7 @@ class SearchService:
             result = kept.with_citations(result, request.query, caller, named)
         return replace(result, hits=tuple(hit for each in result.hits if (hit := self._with_citation(each))))
 
-    def _sources(self, request: SearchRequest, *, only_left: bool) -> list[Device]:
+    def _sources(self, request: SearchRequest) -> list[Device]:
         """Return the wanted boards and their notes."""
         names = list(dict.fromkeys(request.devices))
         if not names:
@@ -177,7 +175,7 @@ class SearchService:
             names = [device.name for device in self._boards.devices()]
         if len(names) > MOST_DEVICES:
             raise BadSearch("devices", f"must name the boards to search, at most {MOST_DEVICES} of the {len(names)}")
-        kinds = () if request.log in LOGS else (LEFT_NOTES,) if only_left else (NOTES, LEFT_NOTES)
+        kinds = () if request.log in LOGS else (NOTES, LEFT_NOTES)
         try:
             found = self._boards.search_sources(names, kinds)
         except UnknownDevice as unknown:

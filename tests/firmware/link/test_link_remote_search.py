@@ -144,6 +144,23 @@ async def test_what_has_left_the_board_comes_with_its_text_and_is_cut():
     assert here.text.startswith("turn 119 ")
 
 
+async def test_a_line_of_a_note_that_the_board_has_is_found_by_the_companions_meaning():
+    board = _board()
+    board.notes.for_caller(OWNER).note("the plumber fixed the heating")
+    board.notes.for_caller(ANN).note("the plumber came to Ann")
+    asking = Asking(board)
+    await asking.copy()
+    line = ["2026-09-21.md#1", 800, board.now, "", "14:13 the plumber fixed the heating"]
+    asking.companion.finds = [line, ["m1", 300]]
+    assert (await asking.find("who repaired the radiator?"))[1] == ["2026-09-21.md#1", "m1"]
+    assert (await asking.find("the plumber"))[1].count("2026-09-21.md#1") == 1
+    # Neither a line that is another by now, nor one that is somebody else's.
+    assert (await asking.find("who repaired the radiator?", ANN))[1] == []
+    board.notes.for_caller(OWNER).clear()
+    board.notes.for_caller(OWNER).note("something else")
+    assert (await asking.find("who repaired the radiator?"))[1] == ["m1"]
+
+
 async def test_what_is_no_item_is_passed_over():
     asking = Asking(_board())
     await asking.copy()
