@@ -5,10 +5,11 @@ from collections import namedtuple
 from engram import text
 from engram.compat import const
 from engram.errors import EngramError
-from engram.memory import access, ids
+from engram.memory import access, attributes, ids
 from engram.memory.journal.unkept import NOTICE
-from engram.memory.recall import is_certain, make_query, snippet, weak_mark
+from engram.memory.recall import is_certain, is_weak, make_query, snippet, weak_mark
 from engram.memory.texts.notes import MEMORY
+from engram.text.openers import asks
 from engram.text.utf8 import strip_end
 
 _UNDERSTOOD = const(
@@ -34,11 +35,11 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         `turn` is "" for a message that is not kept, of which the companion learns nothing.
         """
         kind, wanted = command
-        if not kind:
-            return _UNDERSTOOD % (_KEPT if turn else NOTICE)
         if on_act and (kind == "forget" or (kind == "remember" and self.config.get("mode") != "full")):
             on_act()
         try:
+            if not kind:
+                return self._surely_found(caller, wanted, turn) or _UNDERSTOOD % (_KEPT if turn else NOTICE)
             if kind == "find":
                 return await self._find(caller, wanted, turn)
             if not any(True for _ in text.terms(wanted)):
@@ -65,8 +66,19 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)
         return answer
 
+    def _surely_found(self, caller, said: str, turn: str) -> str:
+        """Return the answer to a text that asks, or whose words one memory has and more; "" if none surely answers it."""
+        ranked = self._rank(caller, said, turn)
+        best = "" if is_weak(ranked) else self.recall.find(ranked, 1)[0].text
+        asked, told = set(attributes.content(said)), set(attributes.content(best))
+        is_told = asked.issubset(told.union(text.index_terms(best))) and not told.issubset(asked)
+        return "\n".join(self.found_lines(ranked, _FOUND, said, caller)) if best and (is_told or asks(said)) else ""
+
+    def _rank(self, caller, query: str, turn: str):
+        return self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),) if turn else ()))
+
     async def _find(self, caller, query: str, turn: str) -> str:
-        ranked = self.recall.rank(make_query(query, caller, skip=(ids.number("id", turn, "t"),) if turn else ()))
+        ranked = self._rank(caller, query, turn)
         if self.remote_search and turn:
             ranked = self.recall.with_remote(ranked, await self.remote_search.found(ranked, _FOUND))
         return "\n".join(self.found_lines(ranked, _FOUND, query, caller))

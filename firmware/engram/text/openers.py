@@ -21,7 +21,7 @@ from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode, strip_end
 
 Command = namedtuple("Command", "kind content")
-"""Kind "remember", "forget", "find", "unkept" or "" for no command; and the content."""
+"""Kind "remember", "forget", "find", "unkept" or "" for no command; and the content, or all that was said."""
 
 _COLON = const(1)
 _OWN_WORD = const(2)
@@ -64,7 +64,7 @@ def parse(said: str) -> Command:
     if kind in ("remember", "forget"):
         return Command(kind, _behind(data, opened[end - 1][1 if form == _OWN_WORD else 2]))
     before = _before_order(data, words)
-    return Command("remember", before) if before else Command("", "")
+    return Command("remember", before) if before else Command("", said)
 
 
 def is_question(said: str) -> bool:

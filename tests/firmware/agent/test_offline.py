@@ -113,6 +113,32 @@ def test_all_else_is_kept_and_reported():
     assert talk.board.journal.entries.count() == 5
 
 
+def test_a_text_that_surely_finds_a_memory_is_answered_without_a_question_mark():
+    talk = Talk()
+    for fact in (
+        "my bike is green",
+        "mein Fahrrad steht im Keller",
+        "妹の自転車は赤い",
+        "the spare key hangs in the shed",
+    ):
+        assert talk.board.records.store(fact, ["note"])
+    for said, fact in (
+        ("the spare key", "the spare key hangs in the shed"),
+        ("Fahrrad im Keller", "mein Fahrrad steht im Keller"),
+        ("妹の自転車は何色", "妹の自転車は赤い"),
+        ("how about the key in the shed", "the spare key hangs in the shed"),
+    ):
+        assert fact in talk.say(said).split("\n")[0], said
+    for said in (
+        "my bike is green",
+        "my bike is blue now",
+        "the spare key is lost",
+        "mein Fahrrad ist kaputt",
+        "hello",
+    ):
+        assert talk.say(said).startswith("I am offline"), said
+
+
 def test_an_answer_that_is_not_certain_is_told_as_such():
     talk = Talk()
     talk.say("remember that the boiler was serviced in the capital")
