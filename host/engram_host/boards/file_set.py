@@ -43,7 +43,7 @@ PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
 
-_FIRST = ("engram", "engram.device.boot")
+_FIRST = ("engram", "engram.device.watchdog", "engram.device.boot_count", "engram.device.boot")
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
 _AT_ONCE = 4
