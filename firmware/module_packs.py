@@ -1,6 +1,6 @@
 """Imports Engram from a pack: one large file in place of a small one for each module, which a start spent its time finding.
 
-The pack has all compiled modules, and the tables of words:
+The pack has all compiled modules, and the tables:
 
     engram-pack 3 LENGTH CRC\n      LENGTH bytes of the index, and its crc32 in hexadecimal
     PATH AT SIZE CRC\n              for each file: its path, where it begins behind the index, its crc32
@@ -123,8 +123,8 @@ class _Packs:
             self.sign_at = ticks_ms()
             sys.stdout.write(".\n")
         content = self._pack().read(*self._find(path))
-        if not path.endswith(".mpy"):
-            self.close()  # tables of words are read at any time after the start
+        if self.sign_at is None and not path.endswith(".mpy"):
+            self.close()  # tables are read at any time after the start
         return deflate.DeflateIO(io.BytesIO(content), deflate.RAW, _WINDOW)
 
     def _find(self, path):

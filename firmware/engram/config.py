@@ -8,7 +8,7 @@ docs/reference/settings.md says what each is for; a test keeps the two in step.
 
 import json
 
-from engram import files, text
+from engram import files, tables, text
 from engram.clock import Zone, zone_minutes
 from engram.compat import const
 from engram.errors import ConfigError
@@ -27,59 +27,7 @@ _NETWORKS = const(
 )
 _LARGEST = const(8192)  # bytes of either file: it is read whole
 
-SETTINGS = """
-mode ["full",["full","lightweight"]]
-timezone ["+00:00",1,64]
-llm.api ["openai",["openai","anthropic"]]
-llm.url ["",0,200]
-llm.model ["",0,100]
-llm.roots ["roots.pem",1,100]
-llm.context_tokens [8192,4096,1000000]
-llm.reply_tokens [1024,64,8192]
-llm.stall_seconds [60,1,600]
-llm.answer_seconds [300,1,3600]
-llm.retries [3,0,10]
-session.messages [20,4,200]
-session.idle_hours [24,0,8760]
-recall.tokens [600,0,4000]
-recall.citations ["auto",["auto","on","off"]]
-extract.on [true]
-extract.model ["",0,100]
-extract.pause_seconds [3,0,600]
-extract.calls_a_day [300,0,100000]
-extract.tokens_a_day [300000,0,536870912]
-flush.on [true]
-distill.on [true]
-records.bytes [720896,65536,268435456]
-records.most [2000,10,60000]
-journal.bytes [655360,65536,268435456]
-notes.tokens [300,0,4000]
-notes.bytes [393216,16384,1048576]
-principals.most [8,0,64]
-senses.bytes [524288,32768,4194304]
-senses.write_minutes [60,1,1440]
-senses.unusual [true]
-senses.tell ["console",0,64]
-senses.cooldown_minutes [60,1,10080]
-senses.share ["owner",["owner","all"]]
-companion.url ["",0,200]
-companion.device ["",0,32]
-companion.search ["weak",["weak","always","never"]]
-companion.chat ["others",["owner","others","off"]]
-companion.timeout_ms [1500,100,10000]
-archive.on [true]
-people.policy ["pairing",["pairing","allowlist","open *","off"]]
-people.rate [10,1,1000]
-telegram.url ["https://api.telegram.org",0,200]
-console.workspace ["",0,29]
-console.echo [true]
-console.prompt [true]
-network.hostname ["engram",1,32]
-network.ntp ["pool.ntp.org",0,100]
-network.power_save [true]
-watchdog.seconds [120,0,600]
-log.level ["warning",["debug","info","warning","error"]]
-"""
+SETTINGS = "\n" + tables.read("settings")
 """Name, default and bounds of each setting."""
 
 SECRETS = ("llm.key", "telegram.token", "companion.token", "wifi")

@@ -4,8 +4,9 @@
 A line of words/attributes_*.txt without a name has phrases that only look like those of another.
 """
 
+from engram import tables
 from engram.compat import const
-from engram.text.lexicon import Lexicon, read_table, split_words
+from engram.text.lexicon import Lexicon, split_words
 from engram.text.light_words import content_terms
 from engram.text.tokenizer import words
 from engram.text.utf8 import encode
@@ -62,8 +63,8 @@ def _phrases(said: str):
 
 
 def _find_signs() -> set:
-    for name in ("attributes_latin", "attributes_others"):
-        for line in read_table(name):
+    for script in ("latin", "others"):
+        for line in tables.rows("text/words/attributes_" + script):
             for phrase in line.partition(" ")[2].split("|"):
                 _signs.add(max(words(phrase), key=len))
     return _signs

@@ -7,11 +7,10 @@ script without spaces by itself.
 from array import array
 from binascii import crc32
 
+from engram import tables
 from engram.compat import const
-from engram.errors import StoreError
 from engram.text.unicode_fold import fold
 
-_FOLDER = __file__.rpartition("/")[0] + "/words/"
 _BEGUN_BITS = const(8192)
 _HASH_SHIFT = const(9)  # of a crc32: the rest and the place of a meaning make a small integer
 _MEANING_BITS = const(7)
@@ -51,7 +50,7 @@ class Lexicon:
 
     def _read(self, is_latin: bool) -> array:
         found = []
-        for line in read_table(self._name + ("_latin" if is_latin else "_others")):
+        for line in tables.rows("text/words/%s_%s" % (self._name, "latin" if is_latin else "others")):
             entry, _, phrases = line.partition(" ")
             kind, _, value = entry.partition(":")
             for place, alike in enumerate(phrases.split(",")):
@@ -83,18 +82,6 @@ def _find(phrases: array, hash: int) -> int:
             high = middle
     meaning = phrases[low] - hash if low < len(phrases) else -1
     return meaning if meaning <= _MOST_MEANINGS else -1
-
-
-def read_table(name: str):
-    """Yield the lines of words/NAME.txt without comments; StoreError if it cannot be read."""
-    try:
-        with open(_FOLDER + name + ".txt", "rb") as file:
-            lines = file.read().decode().split("\n")
-    except OSError as error:
-        raise StoreError("the words of %s cannot be read (%s): install the code again." % (name, error)) from None
-    for line in lines:
-        if line and line[0] != "#":
-            yield line
 
 
 def split_words(data: bytes) -> list:

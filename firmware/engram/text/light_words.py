@@ -4,8 +4,8 @@ Each line of words/light.txt has the folded words of one language (see words());
 its words are in. Of Han each character is a word, and those of the last line say nothing.
 """
 
+from engram import tables
 from engram.compat import const
-from engram.text.lexicon import read_table
 from engram.text.tokenizer import index_terms, words
 
 _FIRST_HAN = const(0x3400)
@@ -18,7 +18,7 @@ def content_terms(message: str) -> list:
     """Return the distinct terms of a message's words that say something; of Han each character is one."""
     heard = list(words(message))
     if not _tables:
-        _tables.extend([" %s " % line for line in read_table("light")])
+        _tables.extend([" %s " % line for line in tables.rows("text/words/light")])
     counts = [sum([" %s " % word in table for word in heard]) for table in _tables]
     table = _tables[counts.index(max(counts))] if any(counts) else ""
     found = []

@@ -2,7 +2,7 @@
 
     boot.py main.py       plain: MicroPython looks for these names
     module_packs.mpy      imports the pack
-    engram/engram.pack    compiled modules and tables of words, compressed (for the format see firmware/module_packs.py)
+    engram/engram.pack    compiled modules and tables, compressed (for the format see firmware/module_packs.py)
     code.json             {"version", "micropython", "board", "forbidden_pins": the profile's,
                           "files": {path: first 16 hexadecimal digits of its sha256}}
     config.json           settings; a seed, like the files below
@@ -97,7 +97,7 @@ def _modules() -> Files:
 
 
 def _tables() -> Files:
-    """Return the tables of words."""
+    """Return the tables."""
     return {table.relative_to(FIRMWARE).as_posix(): table.read_bytes() for table in sorted(FIRMWARE.rglob("*.txt"))}
 
 
