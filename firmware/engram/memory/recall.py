@@ -98,7 +98,10 @@ class Recall:
         content = attributes.content(query.text)
         certainty = confidence.Certainty(measure, content, idfs, documents)
         if certainty.weights:
-            known = {term: weight if term in certainty.weights else 1 for term, weight in known.items()}
+            said = content_terms(query.text)
+            known = {term: weight if term in said else 1 for term, weight in known.items()}
+            # What an attribute asks for weighs no less than the words that it is asked with.
+            known.update({term: max(known.values()) for term in content if known.get(term) and term not in said})
         items = self._ranked_records(query, known, certainty)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, certainty)

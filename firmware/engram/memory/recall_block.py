@@ -58,6 +58,7 @@ def make(recall, ranked, budget: int, citations: bool = True, shown_notes=(), sh
         if (
             (not item.evidence or item.evidence * _WEAKEST >= most)  # what only the companion found has none
             and item.id.partition("#")[0] not in shown_notes
+            and (item.confidence or not is_answer or item.who in ("", ranked.query.caller.principal))
             and not chosen.add(item, True)
         ):
             left.append(item)

@@ -296,7 +296,7 @@ class Ranking:
         scan = self._start_scan(vectors, None if of_days else query)
         uses_words = request.words is not False and not of_days
         terms = query_terms(asked, MOST_TERMS) if uses_words else {}
-        self._side = WordScores(self._seen, terms, content)
+        self._side = WordScores(self._seen, terms, [*content, *content_terms(asked)])
         self._words = self._side if uses_words else None
         near = scan() if scan else None
         unembedded = sum(one.live_rows.unembedded for one in self._seen) if near else 0
