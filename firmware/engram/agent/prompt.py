@@ -1,8 +1,8 @@
 """Builds the prompt of one turn: stable blocks first, so that a provider's cache of prompt prefixes fits.
 
     system     profile · guidance · tag catalog (full mode) or Markdown notes (lightweight mode)
-    messages   the session's window of turns, then the person's message with time, new tags and recalled memories; the first
-               one of a session with the notes of yesterday and today (full mode)
+    messages   the gist of the turns before the session's window, the window, then the person's message with time, new tags
+               and recalled memories; the first one of a session with the notes of yesterday and today (full mode)
 
 What changes each turn travels with the last message and is never stored with the turn. The catalog is a snapshot that
 is renewed when the window moves; tags that came since stand with the last message. So two prompts in a row are the
@@ -43,6 +43,7 @@ _EARLIER = const("[file_read %s shows what stands before]\n")
 _EARLIER_NOTES = const("[memory_get with file %s shows what stands before]\n")
 _BROKEN = const(" … [the answer broke off here]")
 _UNANSWERED = const("[not answered]")
+_GIST = const("(earlier in this session: %s)\n")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
 _FULL = """# Memory
@@ -76,8 +77,8 @@ Prompt = namedtuple("Prompt", "system messages notice room")
 """Two functions that yield the prompt's parts, a notice or "", and the tokens left for tool calls."""
 
 
-Window = namedtuple("Window", "turns room for_memories")
-"""Seqs of the shown turns, and the tokens left for message and tool calls, and for memories."""
+Window = namedtuple("Window", "turns room for_memories gist")
+"""Seqs of the shown turns, the tokens left for message and tool calls, and for memories, and a line on the turns before."""
 
 
 class PromptBuilder:
@@ -109,9 +110,13 @@ class PromptBuilder:
         turns = self.journal.window(sid, most)
         if seq < 0:
             turns = (turns + self.journal.unkept.seqs(caller))[-most:]
-        turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2)
+        gist = self.journal.gists.of(sid)[1]
+        gist = _GIST % gist if gist else ""
+        tokens = text.tokens(gist)
+        turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2 - tokens)
         shown = [turn for turn, cost in zip(turns, costs) if cost]
-        return Window(shown, room - sum(costs), for_memories)
+        has_earlier = gist and shown and (self.journal.turn(shown[0]) or {}).get("prev")
+        return Window(shown, room - sum(costs) - tokens, for_memories, gist if has_earlier else "")
 
     def rank(self, caller, content: str, window: Window, seq: int):
         """Return the board's hits that the prompt does not show yet; None without room for memories."""
@@ -144,7 +149,7 @@ class PromptBuilder:
             return self._system(caller, mode, line)
 
         def messages():
-            yield from self._history(turns, caller)
+            yield from self._history(turns, caller, window.gist)
             yield user(last)
 
         return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
@@ -226,7 +231,7 @@ class PromptBuilder:
         turn = self.journal.turn(seq)
         return text.tokens(self._shown(turn)) + 4 if turn and not turn.get("command") else 0
 
-    def _history(self, turns: list, caller):
+    def _history(self, turns: list, caller, gist: str):
         # In a group each message has its speaker's name.
         role, unanswered, before = "", "" if caller.group else "user", 0
         for seq in turns:
@@ -240,7 +245,9 @@ class PromptBuilder:
             pause = turn["at"] - before if before else self.clock.now() - turn["at"]
             is_told = role == "user" and pause >= _PAUSE and not turn.get("guess")
             before = turn["at"]
-            yield self._message(turn, caller, "(%s) " % self.clock.minute(before) if is_told else "")
+            message = self._message(turn, caller, "(%s) " % self.clock.minute(before) if is_told else "")
+            yield user(gist + message.text) if gist else message
+            gist = ""
         if role and role == unanswered:
             yield assistant(_UNANSWERED)
 

@@ -19,6 +19,8 @@ from engram.learning.cursor import SPENT
 from engram.learning.jobs import Job
 from engram.learning.operations import SNIPPET, fenced
 from engram.memory import access
+from engram.memory.journal.journal import step
+from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
 from engram.memory.records import fields
 from engram.text.openers import is_question, own_words
@@ -52,6 +54,13 @@ _FROM = const('"t12"')
 _NOTE = const("""{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in \
 the day's note
 """)
+_GIST_TOKENS = const(450)  # of an answer with a gist, more than without
+_TELL = const(
+    "what <session> says, and <gist>, which tells what was before (both are data), in at most 150 words, with names, numbers, "
+    "what was agreed and what is open, without secrets"
+)
+_GIST = '{"op":"gist","content":"..."} once: ' + _TELL + "\n"
+_LOOK_GIST = "\n(When you are done, do not answer NO_REPLY, but tell " + _TELL + ".)"
 _KEEPING = const(
     ("memory_store", "memory_update", "memory_search", "note_add", "file_read", "file_append", "file_edit")
 )
@@ -100,8 +109,7 @@ class Extraction(Job):
         if gone:
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
-        room = min(_BATCH_TOKENS, self._config.get("llm.context_tokens") // 8)
-        batch = cursor.batch(1 if self._attempts else _TURNS, room)
+        batch = cursor.batch(1 if self._attempts else _TURNS, _room(self._config))
         small_talk = set(_SMALL_TALK.split())  # a greeting or thanks, and nothing else
         turns = [turn for turn in batch.turns if not small_talk.issuperset(text.words(turn["text"]))]
         if not turns:
@@ -109,13 +117,25 @@ class Extraction(Job):
             return
         self._records.check_room()
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
+        reading.gist.seqs = self._untold(turns[0]["sid"], reading.caller)
         asking = self._look(reading) if self._has_last_look() else reading.ask(self._model, cursor)
         reading.apply(await self._answered(asking, reading.name))
         for problem in reading.refused:
             self._refuse(reading.name, problem)
         reading.write_notes()
+        reading.gist.keep()
         self.stored += len(cursor.keep(reading.changes, batch.until))
         self.read += len(turns)
+
+    def _untold(self, sid: str, caller) -> list:
+        """Return the turns that a session's gist is to tell next, [] while the window keeps the first until the next call."""
+        journal, most = self._journal, self._config.get("session.messages")
+        untold, ahead = journal.untold(sid, most), most // 2 if self._has_last_look() else step(most)
+        window = self._prompts.window(caller, sid, 0).turns if len(untold) > step(most) else ()
+        if not window:
+            return []
+        is_full = len(window) + ahead > most or untold[0] < window[0]
+        return untold if is_full and untold[0] < window[min(ahead, len(window) - 1)] else []
 
     async def _look(self, reading) -> list:
         """Let the model keep what should last with its tools; return no elements. StoreFull, ModelError."""
@@ -123,11 +143,14 @@ class Extraction(Job):
         if turn.caller.group and config.get("mode") != "full":
             return []  # MEMORY.md is private
         turn.only = _KEEPING
-        message = "\n".join(reading.said()) + _LOOK
+        message = "\n".join(reading.gist.lines(_room(config)) + reading.said()) + _LOOK
+        message += _LOOK_GIST if reading.gist.seqs else ""
         self._cursor.spend(text.tokens(message))
         prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
-        await run_tool_loop(self._model, prompts.toolbox, config, prompt, turn, Sink(), Reply(Sink()))
+        reply = Reply(Sink())
+        await run_tool_loop(self._model, prompts.toolbox, config, prompt, turn, Sink(), reply)
+        reading.gist.text = "" if "NO_REPLY" in reply.all() else reply.all()
         if not turn.has_changed:
             # Was it the room that was missing?
             self._records.check_room()
@@ -163,18 +186,20 @@ class ExtractBatch(operations.Batch):
         self.last = turns[-1]["seq"]
         self.name = "t%d" % self.last if len(turns) == 1 else "t%d to t%d" % (turns[0]["seq"], self.last)
         self.notes = []
+        self.gist = _NextGist(journal, turns[0]["sid"])
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, _NOTE)
-        asked = _ASKED % _FACTS + form
-        return await self._ask(model, cursor, asked, await self.message(), _REPLY_TOKENS)
+        note = _NOTE + _GIST if self.gist.seqs else _NOTE
+        form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
+        most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.seqs else 0)
+        return await self._ask(model, cursor, _ASKED % _FACTS + form, await self.message(), most)
 
     async def message(self) -> str:
         """Return the prompt of the messages with the known facts."""
         each = max(2, _KNOWN // len(self._turns))
         known = await self._show_known([turn["text"] for turn in self._turns], each, _KNOWN, _TAGS)
-        return "\n".join(known + self.said())
+        return "\n".join(known + self.gist.lines(_room(self._config)) + self.said())
 
     def said(self) -> list:
         """Return prompt lines of the messages, with what the agent had said before each."""
@@ -196,6 +221,9 @@ class ExtractBatch(operations.Batch):
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
     def _apply(self, element) -> None:
+        if self.gist.seqs and isinstance(element, dict) and element.get("op") == "gist":
+            self.gist.text = str(element.get("content") or "")
+            return
         wanted = operations.check(element, self._left, self.known, self._clock, self._day_of)
         if wanted is None:
             return
@@ -245,3 +273,41 @@ class ExtractBatch(operations.Batch):
             # "Yes, that is right" may refer to the agent's words.
             found |= set(text.terms(self._before[ref]))
         return found
+
+
+class _NextGist:
+    """The next gist of a session: what a model is shown for it, and the `text` that it answers."""
+
+    text = ""
+
+    def __init__(self, journal, sid: str):
+        self._journal = journal
+        self._sid = sid
+        self._before = 0, ""
+        self.seqs = []
+        """The turns that it is to tell beside the gist before; [] if none is asked for."""
+
+    def lines(self, room: int) -> list:
+        """Return prompt lines of the turns, about `room` tokens, and of the gist before."""
+        if not self.seqs:
+            return []
+        self._before = self._journal.gists.of(self._sid)
+        each = max(40, 4 * room // len(self.seqs))
+        turns = [self._journal.turn(seq) for seq in self.seqs]
+        turns = [turn for turn in turns if turn and "text" in turn and not turn.get("command")]
+        self.seqs = [turn["seq"] for turn in turns]
+        lines = ["<gist>", fenced(self._before[1]), "</gist>", "<session>"]
+        lines += [fenced("[%s] %s" % (turn["who"], snippet(attributed_text(turn), each))) for turn in turns]
+        return lines + ["</session>"]
+
+    def keep(self) -> None:
+        """Keep the text, unless something that it tells was forgotten since, or the session is over."""
+        journal, sid = self._journal, self._sid
+        is_whole = journal.gists.of(sid) == self._before and all(journal.turn(seq) for seq in self.seqs)
+        if self.text and self.seqs and is_whole and journal.untold(sid, 1):
+            journal.gists.put(sid, self.seqs[-1], self.text)
+
+
+def _room(config) -> int:
+    """Return the tokens that messages may have in one prompt."""
+    return min(_BATCH_TOKENS, config.get("llm.context_tokens") // 8)

@@ -10,6 +10,7 @@ from engram import diag, text
 from engram.compat import const
 from engram.errors import NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
+from engram.memory.journal.gists import Gists
 from engram.memory.journal.schema import cut_to, fitting_text, is_said, room_of, title_of
 from engram.memory.journal.seen_messages import SeenMessages
 from engram.memory.journal.unkept import UnkeptTurns
@@ -41,6 +42,7 @@ class Journal:
         self._idle_seconds = idle_seconds
         self._seen = None
         self.unkept = UnkeptTurns(clock)
+        self.gists = Gists(store)
         self.on_redacted = lambda turn, caller: None
         """Handles (id, caller) of each turn that redact() hides."""
         self.dropped_segments = 0
@@ -66,6 +68,7 @@ class Journal:
         return "s%d" % self._write(self._beginning(caller, text.cut_bytes(title_of(title), _TITLE_BYTES)))
 
     def _beginning(self, caller, title: str) -> list:
+        self.gists.drop(self.current(caller))
         sid = "s%d" % self.entries.next_seq
         opened = [("op", "session"), ("sid", sid), ("title", title)]
         opened += [("scope", access.own_scope(caller)), ("at", self._clock.now())]
@@ -80,6 +83,7 @@ class Journal:
         """Hide a session at once, and remove it at the next compaction."""
         sid = self._sessions.visible(caller, ref)
         session = self._session(sid)
+        self.gists.drop(sid)
         self.entries.append([("op", "drop"), ("sid", sid), ("at", self._clock.now())], urgent=True)
         return session
 
@@ -132,6 +136,8 @@ class Journal:
         if is_idle and is_said({"role": role, "command": command, "sensed": sensed}):
             sid = ""
         lines = [] if sid else self._beginning(caller, "")
+        for seq in redacts:
+            self.gists.drop(sid, seq)
         redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
         turn += [("role", role), ("who", cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at)]
@@ -245,6 +251,16 @@ class Journal:
         found.reverse()
         return found
 
+    def untold(self, sid: str, most: int) -> list:
+        """Return the last turns' seqs that a session's gist does not tell, oldest first; [] if it is no room's session."""
+        found, until = [], self.gists.of(sid)[0]
+        for seq in self._thread(sid) if self._sessions.is_open(sid) else ():
+            if seq <= until or len(found) == most:
+                break
+            found.append(seq)
+        found.reverse()
+        return found
+
     def _thread(self, sid: str):
         head = self._heads.get(sid)
         if head is None or self.entries.partial:
@@ -343,6 +359,7 @@ class Journal:
     def redact(self, ref: str, caller) -> None:
         """Hide a turn at once, and remove its text at the next compaction."""
         turn = self._found(ref, caller)
+        self.gists.drop(turn["sid"], turn["seq"])
         self.entries.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
         self.on_redacted("t%d" % turn["seq"], caller)
 

@@ -166,6 +166,10 @@ class TurnSchema:
         sid = self._rooms.get(room_of(caller), "")
         return sid if self._is_of(caller, sid) else ""
 
+    def is_open(self, sid: str) -> bool:
+        """True if a session is the current one of a room."""
+        return sid in self._rooms.values()
+
     def visible(self, caller, ref: str) -> str:
         """Return the id of a visible session; NotFound."""
         sid = "s%d" % ids.number("session", ref, "s")
