@@ -1,11 +1,11 @@
 """The tools over the caller's notes, and memory_get: a memory, a turn with neighbours, or lines of a file."""
 
 from engram import text
-from engram.agent.schemas import NOTE_LINES
 from engram.compat import const
 from engram.memory import ids
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
+from engram.tools.schemas import NOTE_LINES
 
 _NEIGHBOURS = const(1000)  # characters of all neighbouring turns together
 _PORTION = const(3500)  # characters of the JSON of a text that is read piece by piece

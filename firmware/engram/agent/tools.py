@@ -3,14 +3,15 @@
 from collections import namedtuple
 
 from engram import text
-from engram.agent import file_tools, schemas
-from engram.agent.schemas import NOTE_LINES
+from engram.agent import file_tools
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog, events
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.memory.texts.notes import MEMORY, is_note
+from engram.tools import schemas
+from engram.tools.schemas import NOTE_LINES
 from engram.tools.toolbox import Tool
 
 

@@ -9,26 +9,8 @@ from engram.senses.limits import bound_text, describe
 from engram.senses.rings import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.values import DAY, HOUR, MINUTE, add_to, aggregate_of, value_text
 from engram.text.times import find_days
+from engram.tools.schemas import describe as describe_tool
 from engram.tools.toolbox import Tool
-
-RECALL = (
-    "sense_recall",
-    "Readings of one of the board's sensors: the latest, and of some days the lowest and highest with their times, "
-    "rows of means, and what is unusual.",
-    '{"type":"object","properties":{"name":{"type":"string","maxLength":32},"days":{"type":"string","maxLength":40,'
-    '"description":"such as 2026-01-31, yesterday or last week; the last 24 hours if left out"}},'
-    '"required":["name"],"additionalProperties":false}',
-)
-LIMIT = (
-    "sense_limit",
-    "Tell the person in this chat when a sense is below (low) or above (high) a limit for some minutes. "
-    "Set, list or remove such limits.",
-    '{"type":"object","properties":{"action":{"type":"string","enum":["set","list","remove"]},'
-    '"sense":{"type":"string"},"low":{"type":"number"},"high":{"type":"number"},'
-    '"minutes":{"type":"integer","minimum":0,"maximum":1440},"id":{"type":"string"}},'
-    '"required":["action"],"additionalProperties":false}',
-)
-"""A tool's name, purpose and arguments as JSON Schema."""
 
 _MOST_ROWS = const(31)
 _MINUTES_SPAN = const(93600)  # seconds of the longest span that is read by minutes: 26 hours
@@ -174,7 +156,9 @@ class SenseView:
         def limit(arguments: dict, turn) -> tuple:
             return run_limit(self, turn.caller, **arguments)
 
-        return Tool(*LIMIT, limit, self.is_for, True), Tool(*RECALL, recall, self.is_for, False)
+        return Tool("sense_limit", *describe_tool("sense_limit"), limit, self.is_for, True), Tool(
+            "sense_recall", *describe_tool("sense_recall"), recall, self.is_for, False
+        )
 
     def block(self, caller) -> str:
         """Return the prompt's block of readings, or ""; names of senses cannot close it."""

@@ -16,6 +16,7 @@ MicroPython has no unicodedata.
 
 from array import array
 
+from engram import tables
 from engram.compat import const
 from engram.text.utf8 import code_at, put
 
@@ -37,57 +38,11 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
-# Changes of kind: the first code of each run of one kind, and the kind as the last
-# hexadecimal digit. From Latin on, over the scripts of the Near East, India, Thailand and on,
-# symbols, kana, Han, Hangul and their forms, to emoji and tags.
-_RUNS = """
-00800 00A06 02B02 02B9E 02C02 03708 0400A 04820 04832 048AA 0530B 05571 055A2 055D0 055E2 05601
-05890 05912 05BE0 05BF2 05C00 05C12 05C30 05C42 05C60 05C72 05D01 05F32 06000 06102 061B0 061C2
-061D0 0620C 06402 0641C 064B2 0660C 066A0 066EC 06702 0671C 06D40 06D5C 06D62 06E5C 06E72 06EEC
-06FD0 06FFC 07000 07101 07302 074D1 07A62 07B11 08902 08A01 08CA2 09001 09640 09661 09700 09711
-0DF40 0E013 0E3F0 0E403 0E4F0 0E503 0E5A0 0E813 0F001 0F010 0F181 0F1A0 0F201 0F3A0 0F3E1 0FBE0
-10003 104A0 10503 10A01 13600 13691 17803 17D40 17E03 18000 180B2 18101 1AB02 1B001 1DC02 1E007
-1F009 20000 200C2 20100 2019E 201A0 202A2 202F0 20602 20700 20D02 21000 23005 24000 26005 27C00
-2B005 2C001 2E000 30053 30080 30213 302A2 30300 30313 30360 303B3 303D0 30413 30992 309B3 30A00
-30A13 30FB0 30FC3 31900 31A03 31C00 31F03 32001 34003 4DC00 4E003 A0001 AC003 D7B01 D8000 F9003
-FB001 FD3E0 FD501 FE002 FE100 FE202 FE300 FE701 FEFF2 FF01D FF5F0 FF663 FFA01 FFE00 100001 1B0003
-1B1701 1F0005 1F1E64 1F2005 1F3FB2 1F4005 1FB000 200003 E00002 E01F00 2000000
-"""
-_runs = array("I", [int(run, 16) for run in _RUNS.split()])
-
-# U+00A0 to U+02AF: the base letter; a digit is an index into _DOUBLES, "-" is dropped, a space is no letter.
-_LATIN = const(
-    b"          a  -       u    o     aaaaaa1ceeeeiiiidnooooo ouuuuy30"
-    b"aaaaaa1ceeeeiiiidnooooo ouuuuy3yaaaaaaccccccccddddeeeeeeeeeegggg"
-    b"gggghhhhiiiiiiiiii44jjkkkllllllllllnnnnnnnnnoooooo22rrrrrrssssss"
-    b"ssttttttuuuuuuuuuuuuwwyyyzzzzzzsbbbbbboccdddddeeeffgghiikkllmnno"
-    b"oooopprssssttttuuuvyyzzzzzzzss-w----555666777aaiioouuuuuuuuuueaa"
-    b"aa11ggggkkoooozzj555gghwnnaa11ooaaaaeeeeiiiioooorrrruuuussttgghh"
-    b"nduuzzaaeeooooooooyylntjdqaccltsz--buveejjqqrryyaaabocddeeeeeeej"
-    b"ggggohhhiiillllmmmnnno2ofrrrrrrrrrssjssttuuvvwyyzzzz---c-beghjkl"
-    b"q--555tttfll--hh"
-)
-# U+1E00 to U+1EFF.
-_LATIN_MORE = const(
-    b"aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmm"
-    b"mmmmnnnnnnnnoooooooopppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvv"
-    b"wwwwwwwwwwxxxxyyzzzzzzhtwyasss0daaaaaaaaaaaaaaaaaaaaaaaaeeeeeeee"
-    b"eeeeeeeeiiiioooooooooooooooooooooooouuuuuuuuuuuuuuyyyyyyyyvvvvyy"
-)
+_runs, _LATIN, _LATIN_MORE, _GREEK, _GREEK_MORE = [
+    row.replace("_", " ").encode() for row in tables.rows("text/letters")
+]
+_runs = array("I", [int(run, 16) for run in _runs.split()])
 _DOUBLES = const(b"ssaeoethijdzljnj")
-
-# U+0370 to U+03FF and U+1F00 to U+1FFF: a to y stand for α to ω, "=" is a letter without a modern form.
-_GREEK = const(
-    b"====- ==  -=== =      a egi o uyiabcdefghijklmno"
-    b"pq stuvwxyiuaegiuabcdefghijklmnopqsstuvwxyiuouy="
-    b"bhuuuvp=========================jqs=he ==s======"
-)
-_GREEK_MORE = const(
-    b"aaaaaaaaaaaaaaaaeeeeee  eeeeee  ggggggggggggggggiiiiiiiiiiiiiiii"
-    b"oooooo  oooooo  uuuuuuuu u u u uyyyyyyyyyyyyyyyyaaeeggiioouuyy  "
-    b"aaaaaaaaaaaaaaaaggggggggggggggggyyyyyyyyyyyyyyyyaaaaa aaaaaaa i "
-    b"  ggg ggeeggg   iiii  iiiiii    uuuuqquuuuuuq     yyy yyooyyy   "
-)
 
 # Accented letters of two bytes, and what each counts as; likewise alef, waw, yeh, kaf and heh.
 _CYRILLIC = "йѐёѓїќѝўѷӂӑӓӗӛӝӟӣӥӧӫӭӯӱӳӵӹ".encode()

@@ -13,6 +13,7 @@ from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.text.times import read_time, split_time
 from engram.timers import timer_store
 from engram.timers.timer_store import TimerSpec, belongs_to
+from engram.tools.schemas import describe as describe_tool
 from engram.tools.toolbox import Tool
 
 TYPE_CHECKING = const(0)  # so that the import below is not even compiled for the chip
@@ -191,21 +192,6 @@ _DOES = {"say": "I remind you: ", "ask": "I answer: ", "tool": "I call "}
 _WHEN = const("when ")
 
 
-_DESCRIPTION = const(
-    "Timers of this chat. add: text is said at its time, or when a message has all of words; "
-    "with kind ask you answer text then. list, remove by id."
-)
-_SCHEMA = const(
-    '{"type":"object","properties":{"action":{"type":"string","enum":["add","list","remove"]},'
-    '"kind":{"type":"string","enum":["say","ask","tool"]},"text":{"type":"string"},'
-    '"time":{"type":"string","description":"one of: in 20 min; every 30 min; 08:00; 07:30 daily; '
-    '07:30 mon fri; tomorrow 8:00; 2026-01-31 08:00"},'
-    '"words":{"type":"string"},'
-    '"tool":{"type":"string"},"arguments":{"type":"string","description":"of the tool, as JSON"},'
-    '"id":{"type":"string"}},"required":["action"],"additionalProperties":false}'
-)
-
-
 class TimerTool(Tool):
     """The timers' tool, whose timers call tools of a `toolbox`."""
 
@@ -214,7 +200,7 @@ class TimerTool(Tool):
     def __init__(self, timers, toolbox):
         self._timers = timers
         self._toolbox = toolbox
-        super().__init__(NAME, _DESCRIPTION, _SCHEMA, self._run, lambda _caller: True, True)
+        super().__init__(NAME, *describe_tool(NAME), self._run, lambda _caller: True, True)
 
     def _run(self, arguments: dict, turn) -> tuple:
         timers, caller, action = self._timers, turn.caller, arguments["action"]

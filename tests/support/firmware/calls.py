@@ -4,10 +4,10 @@ import json
 from collections import namedtuple
 
 from board import Board
-from engram.agent import schemas
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
+from engram.tools import schemas
 
 _Described = namedtuple("_Described", "name description schema")
 
