@@ -14,7 +14,7 @@ so are those of an event that cannot be read.
 
 from collections import namedtuple
 
-from engram import text
+from engram import tables, text
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, user
@@ -36,13 +36,7 @@ _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
 
-FORM = """Answer with a JSON list and nothing else, [] if there is nothing:
-{"op":"add","from":%s,"content":"...","tags":["1 to 3, rather ones in use"],"keywords":["..."],\
-"type":"fact|decision|preference|convention|code_context|pattern|event|device","importance":0.3 to 1}
-(of an event also "when":"2026-05-12" or "2026-05-12T18:00","until":"...","people":["at most 4"],"where":"...", as far as told)
-{"op":"update","id":"m3","from":%s,"content":"..."} when %s
-{"op":"supersede","id":"m3","from":%s,"content":"what holds now","tags":["..."]} when what m3 says has changed or ended
-%sImportance: .3 to .5 nice to know, .5 to .7 useful, .7 to 1 critical."""
+FORM = tables.read("learning/form").strip()
 """End of a prompt: the answer's form, with gaps for sources, updates and one more operation."""
 
 Operation = namedtuple("Operation", "kind id turn values")

@@ -36,10 +36,10 @@ async def test_the_model_keeps_what_should_last_and_nobody_hears_of_it():
 async def test_others_words_and_what_a_message_answers_have_no_last_look():
     board = board_with("a", "b", "NO_REPLY")
     await board.agent.turn(OWNER, "forwarded words", Ear(), Origin("Bob"))
-    await board.agent.turn(OWNER, "that is funny", Ear(), Origin(quoted="I live in Lyon"))
+    await board.agent.turn(OWNER, "that is a riddle", Ear(), Origin(quoted="I live in Lyon"))
     await read(board)
     look = board.model.requests[2][-1]
-    assert "that is funny" in look and "forwarded words" not in look and "Lyon" not in look
+    assert "that is a riddle" in look and "forwarded words" not in look and "Lyon" not in look
 
 
 async def test_each_of_many_messages_in_a_row_has_one_look_the_oldest_first_also_after_a_restart():
