@@ -39,6 +39,7 @@ _SHORT = const(8)  # words of an answer such as "yes, that is right"
 _FROM = const('"t12"')
 _NOTE = const("""{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in \
 the day's note
+{"op":"forget","id":"m3","from":"t12"} when the person says that m3 was never so, without saying what is
 """)
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
 _TELL = const(
@@ -185,7 +186,8 @@ class ExtractBatch(operations.Batch):
     async def message(self) -> str:
         """Return the prompt of the messages with the known facts."""
         each = max(2, _KNOWN // len(self._turns))
-        known = await self._show_known([turn["text"] for turn in self._turns], each, _KNOWN, _TAGS)
+        texts = [turn["text"] + "\n" + self._said_before(turn) for turn in self._turns]
+        known = await self._show_known(texts, each, _KNOWN, _TAGS)
         return "\n".join(known + self.gist.lines(_room(self._config)) + self.said())
 
     def said(self) -> list:
@@ -211,6 +213,9 @@ class ExtractBatch(operations.Batch):
         if self.gist.seqs and isinstance(element, dict) and element.get("op") == "gist":
             self.gist.text = str(element.get("content") or "")
             return
+        if isinstance(element, dict) and element.get("op") == "forget":
+            self._forget(element.get("id"), element.get("from"))
+            return
         wanted = operations.check(element, self._left, self.known, self._clock, self._day_of)
         if wanted is None:
             return
@@ -225,6 +230,16 @@ class ExtractBatch(operations.Batch):
         elif not self._change(wanted, turns=[wanted.turn]):
             return
         self._left[wanted.turn] -= 1
+
+    def _forget(self, ref, turn) -> None:
+        """Let a memory that a model made expire, as the person denies it."""
+        if ref not in self.known or turn not in self._left:
+            raise ArgumentError("id", "and from must be of what was shown.")
+        self._journal.get(turn, self.caller)
+        record = self._records.get(ref, self.caller)
+        if operations.is_protected(record) or self._terms(turn).isdisjoint(text.terms(record["content"])):
+            raise ArgumentError("id", "is a person's own memory, or not what this message is about.")
+        self.changes.append(self._records.draft_update(ref, {"expires": self._clock.now()}, self.caller))
 
     def _day_of(self, ref: str) -> int:
         turn = self._turn(ref)

@@ -6,6 +6,7 @@ records, or nothing.
     {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail
     {"op":"supersede","id":"m3","from":"t12","content":"...", ...}   what held no longer holds; content is what holds now
     {"op":"note","from":"t12","content":"..."}                       what matters for some days: a line of the day's note
+    {"op":"forget","id":"m3","from":"t12"}                           what a model had understood and the person denies
     {"op":"none"}                                                    nothing; an empty list says the same
 
 Each is taken or refused alone; a refusal says why without a word of what the person said. Unknown fields are dropped, and
@@ -193,7 +194,7 @@ class Batch:
         if draft.same:
             records.used(draft.same)
             return None
-        if draft.id and not self.is_trusted and _is_protected(records.get(draft.id, caller)):
+        if draft.id and not self.is_trusted and is_protected(records.get(draft.id, caller)):
             # It would only last longer, but a person's own expiry stays.
             records.used(draft.id)
             return None
@@ -218,7 +219,7 @@ class Batch:
 
     def _may_change(self, kind: str, record: dict, content: str) -> bool:
         """True if a model may change a record; otherwise its proposal becomes a second one."""
-        is_open = not _is_protected(record)
+        is_open = not is_protected(record)
         if kind == "supersede":
             is_near = dedup.compare(record["content"], content) != dedup.DIFFERENT
             return (is_open or is_near) if self.is_trusted else (is_open and is_near)
@@ -255,7 +256,7 @@ async def _answer(model, cursor, request, asked: int) -> str:
     return reply.text
 
 
-def _is_protected(record: dict) -> bool:
+def is_protected(record: dict) -> bool:
     return bool(record.get("pinned")) or record.get("source", "manual") == "manual"
 
 

@@ -86,6 +86,15 @@ async def test_a_change_of_a_record_that_was_not_shown_is_refused():
     assert contents(board) == ["Volcanoes erupt now and then"]
 
 
+async def test_what_a_model_understood_wrongly_leaves_when_the_person_denies_it():
+    for source, left in (("auto_llm", []), ("manual", ["Ann drives a tram"])):
+        board = learner("So Ann drives a tram.", "ok", facts({"op": "forget", "id": "m1", "from": "t5"}))
+        await tell(board, "hi")
+        board.records.store("Ann drives a tram", ["work"], source=source)
+        await learn(board, "no, that was wrong")
+        assert contents(board) == left, source
+
+
 async def test_more_facts_than_a_message_may_give_are_refused():
     several = [add("t3", "Anna has a %s in Bonn" % ("cat", "dog", "car", "boat", "garden")[n]) for n in range(5)]
     board = learner("nice", facts(*several))
