@@ -91,7 +91,7 @@ async def _result(tools, call, turn, sink, room: int) -> str:
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _ORDERS = const(("remember", "forget"))  # they trigger no reminder
 _NOT_THEIRS = const(
-    "I am offline: this is kept as forwarded from %s, and nothing in it is carried out; say yourself what you want of it."
+    "I am offline: nothing in what is forwarded from %s is carried out; say yourself what you want of it."
 )
 _UNKEPT_ANSWERS = {"unkept": BEGUN, "remember": "I do not remember that: " + NOTICE + "."}
 _UNKEPT_RULE = const(
@@ -147,7 +147,7 @@ class Agent:
         offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
-        if self.is_unkept(caller, command, origin):
+        if origin.is_new and self.begin_unkept(caller, command, origin.is_said):
             origin = UnkeptOrigin(origin.forwarded, origin.quoted)
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
@@ -169,12 +169,11 @@ class Agent:
                 except EngramError as error:
                     diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
-    def is_unkept(self, caller, command, origin) -> bool:
-        """True if nothing of a message is to be kept; a person's sentence begins that."""
-        unkept = self.journal.unkept
-        if origin.is_new and origin.is_said and command.kind == "unkept":
-            unkept.begin(caller)
-        return origin.is_new and unkept.is_on(caller)
+    def begin_unkept(self, caller, command, is_said: bool) -> bool:
+        """Let a person's sentence begin a conversation that is not kept; True if the message belongs to one."""
+        if is_said and command.kind == "unkept":
+            self.journal.unkept.begin(caller)
+        return self.journal.unkept.is_on(caller)
 
     async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
         caller = turn.caller
@@ -183,25 +182,22 @@ class Agent:
                 await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
+        reply = _UNKEPT_ANSWERS.get(turn.command.kind, "") if turn.said and not turn.is_kept else ""
         reminders = ""
-        if not turn.is_kept:
-            reply = _UNKEPT_ANSWERS.get(turn.command.kind) if turn.said else None
-            if reply:
-                self._keep(turn, origin, reply, False)
-                await sink.text(reply)
-                return Outcome(turn.id, reply, "")
+        if not (turn.is_kept or reply):
             await sink.notice(NOTICE)
             reminders = _UNKEPT_RULE
-        if origin.is_said and turn.command.kind not in _ORDERS:
+        if origin.is_said and not reply and turn.command.kind not in _ORDERS:
             reminders = await self.timers.remind(turn, turn.said, sink) + reminders
-        if offline:
+        if offline and not reply:
             reply = (
                 _NOT_THEIRS % turn.forwarded
                 if turn.forwarded
                 else await offline.answer(caller, turn.command, turn.id, turn.act)
             )
+        if reply:
             # A command's answer repeats stored text: as a searchable turn it would be found instead of it.
-            if origin.mid:
+            if origin.mid or not turn.is_kept:
                 self._keep(turn, origin, reply, False, command=True)
             await sink.text(reply)
             return Outcome(turn.id, reply, "")

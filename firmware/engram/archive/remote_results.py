@@ -83,13 +83,12 @@ class ResultMerger:
         """Return a line of a file: of the caller's notes, if the board has it so; others are the companion's."""
         item = _remote_item(ref, result)
         name, _, line = ref.partition("#")
-        content = (
-            "" if caller.group or not (name == MEMORY or is_note(name)) else self._notes.for_caller(caller).text(name)
-        )
-        if not item or not content:
-            # The companion decides who may see it.
-            return item
-        lines = content.split("\n")
+        if not item or caller.group or not (name == MEMORY or is_note(name)):
+            return item  # the companion decides who may see it
+        notebook = self._notes.for_caller(caller)
+        lines = notebook.text(name).split("\n")
+        if lines == [""]:
+            return None if notebook.is_uncopied(name) else item  # it was emptied just now, or left
         number = int(line) if line.encode().isdigit() else 0
         return item if 0 < number <= len(lines) and item.text.strip() in lines[number - 1] else None
 

@@ -121,8 +121,8 @@ class Inbox:
         if line is not None:
             return await self._answer_again(message, sink, line)
         redacts = ()
-        origin = Origin(message.forwarded, message.quoted)
-        if not message.is_command and self._agent.is_unkept(message.caller, parse(own_words(message.text)), origin):
+        command = parse(own_words(message.text))
+        if not message.is_command and self._agent.begin_unkept(message.caller, command, not message.forwarded):
             # Its id alone is kept: a message that comes again after a restart is not to be taken for a new one.
             await self._save_command(message, sink)
             return await self._answer(message, sink, UnkeptOrigin(message.forwarded, message.quoted))

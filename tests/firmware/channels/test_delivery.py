@@ -4,7 +4,7 @@ Nothing is lost, and nothing that may have arrived twice is sent a third time.
 """
 
 from board import Board, Script
-from channel import message
+from channel import PowerFailure, message
 from engram import diag, files
 from engram.channels.deliveries import MAYBE_DELIVERED, QUEUED, Delivery, Outbox
 from engram.channels.message import ChannelSink
@@ -35,10 +35,6 @@ FATES = (
 )
 
 diag.level = diag.ERROR + 1
-
-
-class PowerFailure(Exception):
-    pass
 
 
 class Sending(ChannelSink):

@@ -3,7 +3,7 @@
 import asyncio
 
 from board import ROOM, Board, Script
-from channel import Network, message
+from channel import Network, PowerFailure, cut, message, restarted
 from engram.errors import ModelError
 from engram.memory.access import Caller
 
@@ -14,12 +14,6 @@ def _board(*steps, **settings):
     return Board().serve(Script(*steps), **settings)
 
 
-def _again(board, *steps):
-    """The board after a restart."""
-    board.restart()
-    return board.serve(Script(*steps))
-
-
 def _turns(board):
     return [(line.get("role"), line.get("mid"), line.get("re")) for line in reversed(_lines(board)) if "role" in line]
 
@@ -28,20 +22,12 @@ def _lines(board):
     return list(board.journal.entries.lines_backwards())
 
 
-class _PowerFailure(Exception):
-    """What ends a test's board in the middle."""
-
-
-def _cut(_request):
-    raise _PowerFailure
-
-
 async def _cut_off(board, said):
     """Let the power fail while a message is answered, once it is on flash."""
     try:
         await Network(board.inbox).offer(said)
         raise AssertionError("no power failure")
-    except _PowerFailure:
+    except PowerFailure:
         pass
 
 
@@ -60,14 +46,14 @@ async def test_what_a_confirming_channel_has_delivered_is_not_given_again():
     network = Network(board.inbox)
     await network.offer(message("net:1:1", "hi", NET))
     assert (await network.offer(message("net:1:1", "hi", NET))).told == ["taken t3", "end"]
-    board = _again(board)
+    board = restarted(board)
     assert (await Network(board.inbox).offer(message("net:1:1", "hi", NET))).told == ["taken t3", "end"]
 
 
 async def test_a_message_whose_answer_the_power_took_is_answered_late_without_a_second_turn():
-    board = _board(_cut)
+    board = _board(cut)
     await _cut_off(board, message("net:1:1", "hi", NET))
-    board = _again(board, "Hello at last.")
+    board = restarted(board, "Hello at last.")
     board.now += 7200
     late = await Network(board.inbox).offer(message("net:1:1", "hi", NET))
     assert late.told[1:] == ["notice this answers a message from 2 h ago", "taken t3", "Hello at last.", "end"]
@@ -90,7 +76,7 @@ async def test_a_command_that_changes_something_leaves_its_line_first_and_is_not
     assert _lines(board)[0] == {"seq": 1, "op": "command", "mid": "net:1:7", "at": board.clock.now()}
     for _ in range(2):
         assert (await network.offer(message("net:1:7", "/note the bike is green", NET))).told == ["taken t1", "end"]
-        network = Network(_again(board).inbox)
+        network = Network(restarted(board).inbox)
         again = await Network(board.inbox, False).offer(message("net:1:7", "/note the bike is green", NET))
         assert again.told[0] == "taken t1" and "not carried out again" in again.told[1], again.told
     assert board.notes.for_caller(NET).text(board.notes.for_caller(NET).today()).count("green") == 1
@@ -102,7 +88,7 @@ async def test_a_compaction_keeps_the_newest_commands_and_what_turns_say_of_thei
     await network.offer(message("net:1:7", "/note the bike is green", NET))
     await network.offer(message("net:1:8", "hi", NET))
     board.compact()
-    network = Network(_again(board).inbox, is_confirming=False)
+    network = Network(restarted(board).inbox, is_confirming=False)
     assert "not carried out again" in (await network.offer(message("net:1:7", "/note the bike is green", NET))).told[1]
     assert (await network.offer(message("net:1:8", "hi", NET))).told[1:] == ["kept", "Hello.", "end"]
     for _ in range(128):

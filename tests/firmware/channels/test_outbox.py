@@ -1,7 +1,7 @@
 """Answers that were not delivered: kept on flash by their turns, given when the link is back, with their age; bounded."""
 
 from board import Board, Script, say
-from channel import Chat, Network, message, push
+from channel import Chat, Network, message, push, restarted
 from engram import files
 from engram.channels.deliveries import Outbox
 from engram.errors import StoreError
@@ -13,11 +13,6 @@ NET = Caller("ann", "net 1", False, "")
 
 def _board(*steps):
     return Board().serve(Script(*steps))
-
-
-def _again(board, *steps):
-    board.restart()
-    return board.serve(Script(*steps))
 
 
 async def _undelivered(board, count=1):
@@ -50,7 +45,7 @@ async def test_a_message_whose_answer_the_power_took_is_answered_without_being_o
     board = _board()
     board.journal.add(NET, "user", "ann", "hi", mid="net:1:9")
     Outbox(board.place + "/memory").add(3, NET.room)
-    board = _again(board, "At last.")
+    board = restarted(board, "At last.")
     network = Network(board.inbox)
     await board.inbox.deliveries.redeliver("net")
     assert _given(network) == [("net:1:9", ["taken t3", "taken t3", "At last.", "end"])]
@@ -87,7 +82,7 @@ async def test_the_oldest_gives_way():
     board = _board()
     network = await _undelivered(board, 16)
     assert files.size(board.place + "/memory/outbox.bin") == 82
-    board = _again(board)
+    board = restarted(board)
     network = Network(board.inbox)
     await board.inbox.deliveries.redeliver("net")
     given = _given(network)
@@ -104,7 +99,7 @@ async def test_what_the_board_begins_goes_to_the_room_and_is_a_turn_of_its_sessi
     assert (line["role"], line["to"], line["sid"]) == ("assistant", "net 1", board.journal.current(NET))
     network.is_up = False
     assert await push(board.inbox, NET, "More paint.") is False
-    board = _again(board)
+    board = restarted(board)
     network = Network(board.inbox)
     assert await board.inbox.deliveries.redeliver("net") == 0
     assert _given(network) == [("net 1", ["kept", "More paint.", "end"])]
@@ -117,7 +112,7 @@ async def test_a_push_with_an_id_is_said_once_also_after_a_restart():
         board.inbox.deliveries.push(NET, "The paint has come.", "event:e1")
         assert board.inbox.deliveries.push(NET, "The paint has come.", "event:e1") is None
         await let_others_run()
-        board = _again(board)
+        board = restarted(board)
     assert len([line for line in board.journal.entries.lines_backwards() if line.get("to")]) == 1
 
 
@@ -186,7 +181,7 @@ async def test_who_is_not_let_in_any_more_gets_nothing_that_was_kept_and_no_mode
     assert await push(board.inbox, Caller("bob", "net 2", False, ""), "It rains.") is False
     say(board, "unanswered", caller=NET, mid="net:1:9")
     Outbox(board.place + "/memory").add(board.journal.newest, NET.room)
-    board = _again(board, script)
+    board = restarted(board, script)
     network = Network(board.inbox)
     asked = []
 

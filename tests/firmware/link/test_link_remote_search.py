@@ -157,6 +157,7 @@ async def test_a_line_of_a_note_that_the_board_has_is_found_by_the_companions_me
     # Neither a line that is another by now, nor one that is somebody else's.
     assert (await asking.find("who repaired the radiator?", ANN))[1] == []
     board.notes.for_caller(OWNER).clear()
+    assert (await asking.find("who repaired the radiator?"))[1] == ["m1"]
     board.notes.for_caller(OWNER).note("something else")
     assert (await asking.find("who repaired the radiator?"))[1] == ["m1"]
 

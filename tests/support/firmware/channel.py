@@ -2,6 +2,7 @@
 
 import json
 
+from board import Script
 from engram.channels.message import ChannelSink, Message
 from engram.errors import NetError
 from engram.link.conversation import Conversation
@@ -11,6 +12,21 @@ from engram.memory.access import OWNER
 def message(mid, text, caller=OWNER, forwarded="", quoted="", edits=""):
     """A message, or a command if it begins with a slash."""
     return Message(mid, caller, text, text[:1] == "/", forwarded, quoted, edits)
+
+
+class PowerFailure(Exception):
+    """What ends a test's board in the middle."""
+
+
+def cut(_request):
+    """A model's step in which the power fails."""
+    raise PowerFailure
+
+
+def restarted(board, *steps):
+    """The board after a restart."""
+    board.restart()
+    return board.serve(Script(*steps))
 
 
 async def push(inbox, caller, content):

@@ -120,6 +120,10 @@ class Notebook(principal_files.PrincipalTexts):
             raise ArgumentError("first", "must be a line number from 1 on.")
         return self.text(name).split("\n")[first - 1 : first - 1 + count]
 
+    def is_uncopied(self, name: str) -> bool:
+        """True if the companion lacks the latest change of a file."""
+        return principal_files.file_name_of(name, self._principal) in (self._texts.uncopied or ())
+
     def raw_lines(self, name: str):
         """Yield a file's lines as bytes without line ends."""
         with open(self._path(name), "rb") as file:
