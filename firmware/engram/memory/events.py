@@ -20,7 +20,7 @@ def unsaid(record: dict, clock) -> dict:
     """Return the time, people and place of an event, as shown, that its text does not have."""
     content, found = record["content"], {}
     for name in ("when", "until"):
-        shown = moment_text(record[name], clock) if name in record else ""
+        shown = clock.minute(record[name]).replace(" 00:00", "") if name in record else ""  # midnight is a day alone
         if shown not in content:
             found[name] = shown
     if "people" not in record and "where" not in record:
@@ -37,16 +37,9 @@ def unsaid(record: dict, clock) -> dict:
 def whole_text(record: dict, clock) -> str:
     """Return a record's content, as stated, with what it does not say of its event."""
     found = unsaid(record, clock)
-    end = "to " + found["until"] if "until" in found else ""
-    span = " ".join([part for part in (found.get("when"), end) if part])
+    span = " – ".join([found[name] for name in ("when", "until") if name in found])
     more = "; ".join([part for part in (span, ", ".join(found.get("people", ())), found.get("where")) if part])
     return "%s (%s)" % (stated(record), more) if more else stated(record)
-
-
-def moment_text(at: int, clock) -> str:
-    """Return a moment in local time, at midnight only its day."""
-    shown = clock.minute(at)
-    return shown[:-6] if shown.endswith(" 00:00") else shown
 
 
 class EventLog:

@@ -1,6 +1,6 @@
 """The gists of sessions that are longer than their window, in a few sentences that a model wrote; no other place has them.
 
-    journal/gists.json    {"epoch", "gists": [[session, seq of the last turn that it tells, text], ..]}
+    journal/gists.json    {"SESSION of EPOCH": [seq of the last turn that it tells, text], ..}
 
 A gist leaves with its session, with any turn that it tells, and when the next session of its room begins.
 """
@@ -25,38 +25,33 @@ class Gists:
 
     def of(self, sid: str) -> tuple:
         """Return (seq of the last turn that a session's gist tells, its text); (0, "") without one."""
-        return self._all().get(sid, (0, ""))
+        if self._kept is None:
+            self._kept = files.read_json(self._path, _LARGEST, _parse) or {}
+        return self._kept.get(self._key(sid), (0, ""))
 
     def put(self, sid: str, until: int, content: str) -> None:
-        """Keep the gist of a session, cut to 300 tokens, in place of the one before."""
+        """Keep the gist of a session, cut to 300 tokens, in place of the one before; "" forgets it."""
+        self.of(sid)  # so that all are read
         content = " ".join(text.printable(content).split())
         while text.tokens(content) > _TOKENS:
             content = text.cut(content, len(content) * _TOKENS // text.tokens(content))
-        kept = self._all()
-        kept.pop(sid, None)
-        while len(kept) >= _MOST:
-            kept.pop(min(kept, key=lambda each: kept[each][0]))
-        kept[sid] = until, content
-        self._save()
-
-    def drop(self, sid: str, seq: int = 0) -> None:
-        """Forget a session's gist, with a seq only if it tells that turn."""
-        if seq <= self.of(sid)[0] and self._all().pop(sid, None):
-            self._save()
-
-    def _all(self) -> dict:
-        if self._kept is None:
-            epoch, found = files.read_json(self._path, _LARGEST, _parse) or (0, {})
-            self._kept = found if epoch == self._store.epoch else {}
-        return self._kept
-
-    def _save(self) -> None:
-        gists = [[sid, until, content] for sid, (until, content) in self._all().items()]
+        others = sorted([(value, key) for key, value in self._kept.items() if key != self._key(sid)])
+        self._kept = {key: value for value, key in others[1 - _MOST :]}
+        if content:
+            self._kept[self._key(sid)] = until, content
         try:
-            files.write(self._path, text.dumps({"epoch": self._store.epoch, "gists": gists}))
+            files.write(self._path, text.dumps(self._kept))
         except StoreError as error:
             diag.warning("journal", str(error))
 
+    def drop(self, sid: str, seq: int = 1) -> None:
+        """Forget a session's gist if it tells a turn."""
+        if seq <= self.of(sid)[0]:
+            self.put(sid, 0, "")
 
-def _parse(told) -> tuple:
-    return int(told["epoch"]), {str(sid): (int(until), str(content)) for sid, until, content in told["gists"]}
+    def _key(self, sid: str) -> str:
+        return "%s of %d" % (sid, self._store.epoch)
+
+
+def _parse(told: dict) -> dict:
+    return {key: (int(until), str(content)) for key, (until, content) in told.items()}

@@ -32,7 +32,7 @@ TAG_LONGEST = const(32)  # characters, as tags are in each prompt
 MOST_KEYWORDS = const(8)
 KEYWORD_LONGEST = const(40)
 MOST_PEOPLE = const(4)
-NAME_LONGEST = const(40)  # of one of them
+_NAME_LONGEST = const(40)  # of one of them
 _WHERE_LONGEST = const(80)
 MOST_NOTES = const(8)
 _NOTE_LONGEST = const(40)  # characters of a note's name
@@ -116,20 +116,9 @@ def _check_tags(name: str, value, limit: int):
     return found
 
 
-def _check_keywords(name: str, value, limit: int):
-    return _check_words(name, value or (), MOST_KEYWORDS, KEYWORD_LONGEST, lambda word: word.strip())
-
-
-def _check_evidence(name: str, value, limit: int):
-    return _check_words(name, value, MOST_EVIDENCE, _EVIDENCE_LONGEST, lambda word: word.strip())
-
-
-def _check_people(name: str, value, limit: int):
-    return _check_words(name, value or (), MOST_PEOPLE, NAME_LONGEST, lambda word: " ".join(word.split()))
-
-
-def _check_where(name: str, value, limit: int):
-    return _check_content(name, value, _WHERE_LONGEST) if value else None
+def _check_each(most: int, longest: int):
+    """Return the check of a list of at most `most` texts."""
+    return lambda name, value, limit: _check_words(name, value or (), most, longest, lambda word: word.strip())
 
 
 def _check_share(name: str, value, limit: int):
@@ -181,18 +170,18 @@ def _check_scope(name: str, value, limit: int):
 _CHECKS = {
     "content": _check_content,
     "tags": _check_tags,
-    "keywords": _check_keywords,
+    "keywords": _check_each(MOST_KEYWORDS, KEYWORD_LONGEST),
     "type": TYPES,
     "source": SOURCES,
     "importance": _check_share,
     "confidence": _check_share,
-    "evidence": _check_evidence,
+    "evidence": _check_each(MOST_EVIDENCE, _EVIDENCE_LONGEST),
     "pinned": check_flag,
     "expires": _check_moment,
     "when": _check_moment,
     "until": _check_moment,
-    "people": _check_people,
-    "where": _check_where,
+    "people": _check_each(MOST_PEOPLE, _NAME_LONGEST),
+    "where": lambda name, value, _limit: _check_content(name, value, _WHERE_LONGEST) if value else None,
     "supersedes": _check_ref,
     "turns": _check_turns,
     "notes": _check_notes,

@@ -6,7 +6,6 @@ from engram.compat import const
 from engram.errors import ArgumentError
 from engram.interrupt import start_task
 from engram.memory import catalog, ids
-from engram.memory.events import moment_text
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import best_confidence, make_query, snippet
 from engram.memory.records import fields
@@ -170,10 +169,7 @@ def _shown(board, record: dict):
     for name in ("where", "type", "importance", "source", "scope", "pinned", "supersedes", "confidence"):
         if name in record:
             yield "  %-11s %s" % (name, record[name])
-    for name in ("when", "until"):
-        if name in record:
-            yield "  %-11s %s" % (name, moment_text(record[name], board.clock))
-    for name in ("created", "updated", "expires", "restored"):
+    for name in ("when", "until", "created", "updated", "expires", "restored"):
         if name in record:
             yield "  %-11s %s" % (name, board.clock.minute(record[name]))
 
