@@ -12,9 +12,7 @@ from engram.compat import const
 from engram.text.unicode_fold import fold
 
 _BEGUN_BITS = const(8192)
-_HASH_SHIFT = const(9)  # of a crc32: the rest and the place of a meaning make a small integer
-_MEANING_BITS = const(7)
-_MOST_MEANINGS = const(127)
+_HASH_SHIFT = const(2)  # of a crc32: the rest is a small integer
 _COLON = const(0x3A)
 _HYPHEN = const(0x2D)
 _WIDE_COLON = const(b"\xef\xbc\x9a")
@@ -29,7 +27,7 @@ class Lexicon:
 
     def __init__(self, name: str):
         self._name = name
-        self._phrases = {}  # of the Latin ones, if True, and of the others: sorted hashes, with the places of their meanings
+        self._phrases = {}  # of the Latin ones, if True, and of the others: sorted hashes, and the places of their meanings
         self._meanings = []
         self._begun = bytearray(_BEGUN_BITS >> 3)  # a bit by its hash for each begin of a phrase
 
@@ -43,12 +41,12 @@ class Lexicon:
             phrases = self._phrases.get(is_latin) or self._read(is_latin)
             if not self._begun[hash % _BEGUN_BITS >> 3] >> (hash & 7) & 1:
                 break
-            meaning = _find(phrases, hash >> _HASH_SHIFT << _MEANING_BITS)
-            if meaning >= 0:
-                best = self._meanings[meaning] + (at,)
+            place = _find(phrases[0], hash >> _HASH_SHIFT)
+            if place >= 0:
+                best = self._meanings[phrases[1][place]] + (at,)
         return best
 
-    def _read(self, is_latin: bool) -> array:
+    def _read(self, is_latin: bool) -> tuple:
         found = []
         for line in tables.rows("text/words/%s_%s" % (self._name, "latin" if is_latin else "others")):
             entry, _, phrases = line.partition(" ")
@@ -58,9 +56,9 @@ class Lexicon:
                 if meaning not in self._meanings:
                     self._meanings.append(meaning)
                 for phrase in alike.split("|"):
-                    found.append(self._hash(phrase) >> _HASH_SHIFT << _MEANING_BITS | self._meanings.index(meaning))
+                    found.append((self._hash(phrase) >> _HASH_SHIFT, self._meanings.index(meaning)))
         found.sort()
-        self._phrases[is_latin] = array("I", found)
+        self._phrases[is_latin] = array("I", [hash for hash, _ in found]), bytes([place for _, place in found])
         return self._phrases[is_latin]
 
     def _hash(self, phrase: str) -> int:
@@ -71,17 +69,16 @@ class Lexicon:
         return hash
 
 
-def _find(phrases: array, hash: int) -> int:
-    """Return the place of the meaning of a phrase, -1 for none."""
-    low, high = 0, len(phrases)
+def _find(hashes: array, hash: int) -> int:
+    """Return the place of a hash, -1 for none."""
+    low, high = 0, len(hashes)
     while low < high:
         middle = (low + high) >> 1
-        if phrases[middle] < hash:
+        if hashes[middle] < hash:
             low = middle + 1
         else:
             high = middle
-    meaning = phrases[low] - hash if low < len(phrases) else -1
-    return meaning if meaning <= _MOST_MEANINGS else -1
+    return low if low < len(hashes) and hashes[low] == hash else -1
 
 
 def split_words(data: bytes) -> list:
