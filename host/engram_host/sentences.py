@@ -1,10 +1,13 @@
-"""Sentences for people: a kind and values, with English text.
+"""Sentences for people: a kind and values, with English text of sentences.toml.
 
 The page translates them by kind. What keeps one keeps its kind and values beside the text: see pack().
 """
 
+import functools
 import json
+import tomllib
 from collections.abc import Mapping
+from importlib import resources
 
 Value = str | int
 
@@ -27,29 +30,24 @@ class Sentence(str):
         return self.key.partition(".")[2]
 
 
+@functools.cache
+def english() -> Mapping[str, Mapping[str, str | Mapping[str, str]]]:
+    """Return the sentences of sentences.toml by topic and kind; two texts where `n` gives the plural."""
+    return tomllib.loads((resources.files("engram_host") / "sentences.toml").read_text(encoding="utf-8"))
+
+
 class SentenceTable:
-    """Sentences on a topic with {placeholders}, a pair of texts where `n` gives the plural."""
+    """The sentences on a topic of sentences.toml, with {placeholders}."""
 
-    def __init__(self, topic: str, texts: Mapping[str, str | tuple[str, str]]):
+    def __init__(self, topic: str):
         self.topic = topic
-        self._texts = {kind: text if isinstance(text, tuple) else (text,) for kind, text in texts.items()}
-
-    @property
-    def kinds(self) -> list[str]:
-        return list(self._texts)
 
     def say(self, kind: str, **values: Value) -> Sentence:
         """Return a sentence; raises KeyError for an unknown kind or a missing value."""
-        texts = self._texts[kind]
-        text = texts[-1 if values.get(PLURAL) != 1 else 0]
+        text = english()[self.topic][kind]
+        if not isinstance(text, str):
+            text = text["one" if values.get(PLURAL) == 1 else "other"]
         return Sentence.make(text.format(**values), f"{self.topic}.{kind}", values)
-
-    def catalog(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for kind, texts in self._texts.items():
-            key = f"{self.topic}.{kind}"
-            found |= {key: texts[0]} if len(texts) == 1 else {f"{key}.one": texts[0], f"{key}.other": texts[1]}
-        return found
 
 
 def pack(text: str) -> str:

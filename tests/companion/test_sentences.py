@@ -7,17 +7,18 @@ from pathlib import Path
 
 import engram_host.companion
 from engram_host.companion.errors import CompanionError, UnknownEntry
-from engram_host.companion.page.catalog import TABLES, load_catalogs
-from engram_host.sentences import PLURAL, Sentence, SentenceTable, pack, unpack
+from engram_host.companion.page.catalog import load_catalogs
+from engram_host.sentences import PLURAL, Sentence, SentenceTable, english, pack, unpack
 from one_case import in_one_case
 
-SENTENCES = [(table, kind) for table in TABLES for kind in table.kinds]
+SENTENCES = [(SentenceTable(topic), kind) for topic, kinds in english().items() for kind in kinds]
 COMPANION = Path(engram_host.companion.__file__).parent
 
 
 def said(table: SentenceTable, kind: str, number: int = 2) -> Sentence:
     """A sentence of a kind, with a value of its own for each placeholder."""
-    texts = "".join(text for key, text in table.catalog().items() if key.split(".")[1] == kind)
+    text = english()[table.topic][kind]
+    texts = text if isinstance(text, str) else "".join(text.values())
     names = {name for _, name, _, _ in string.Formatter().parse(texts) if name}
     return table.say(kind, **{name: number if name == PLURAL else f"the {name} of it" for name in names})
 
@@ -46,8 +47,8 @@ def test_text_that_is_none_of_the_companions_sentences_stays_as_it_is():
 
 
 def test_a_value_that_is_a_sentence_is_translated_with_the_sentence_around_it():
-    table = SentenceTable("check_result", {"look_again": "{problem}: look again."})
-    inner = said(TABLES[0], "no_model")
+    table = SentenceTable("check_result")
+    inner = said(SentenceTable("board_warning"), "no_model")
     assert load_catalogs()["zh"].say(inner) in load_catalogs()["zh"].say(table.say("look_again", problem=inner))
 
 
@@ -59,7 +60,7 @@ def test_an_error_says_a_sentence_that_is_translated():
 
 
 def test_a_copied_sentence_keeps_its_kind_and_values():
-    sentence = said(TABLES[0], "flash")
+    sentence = said(SentenceTable("board_warning"), "flash")
     made = copy.deepcopy(sentence)
     assert (made, made.key, made.values) == (sentence, sentence.key, sentence.values)
 

@@ -33,49 +33,7 @@ str(error) is one sentence for a person: the problem and the remedy.
 
 from engram_host.sentences import SentenceTable, Value
 
-REFUSALS = SentenceTable(
-    "refusal",
-    {
-        "no_board": "no board named {name} has connected; `engram device list` and GET /v1/devices list the boards.",
-        "no_sense": "the board has no sense named {name}; GET /v1/boards/BOARD/senses lists them.",
-        "no_file": "no such file in the folders that you may see; GET /v1/folders lists them.",
-        "no_message": "there is no message {name} to this board, or it was answered so long ago that it has gone.",
-        "id_taken": "the id {id} is that of another message to this board: give each one an id of its own.",
-        "many_waiting": "{count} messages wait for {board} already: wait until it has answered some.",
-        "many_of_one": "{count} messages of {principal} wait for {board} already: wait until it has answered some.",
-        "many_merges": "{count} merges are under way: wait until some have ended.",
-        "not_copied": "{name} is not in the copy of {board}, or was forgotten.",
-        "same_memory": "{entry} is the same memory: name another one.",
-        "changed": "{entry} was changed since you read it: look at it again.",
-        "superseded": "{entry} is superseded: only a memory that its board has, and that nothing replaced, can be changed.",
-        "expired": "{entry} is expired: only a memory that its board has, and that nothing replaced, can be changed.",
-        "archived": "{entry} is archived: only a memory that its board has, and that nothing replaced, can be changed.",
-        "live": "{entry} is live: only a memory that its board has, and that nothing replaced, can be changed.",
-        "is_changing": "{entry} is about to be changed: another change of it waits for the board; cancel that one first.",
-        "not_undoable": "{entry} has a later change, or the board has not made this one: the latest change that it has made "
-        "is undone first.",
-        "other_scope": "{entry} is for other people than the memory that stays: a merge would show its text to these.",
-        "overtaken": "{entry} was changed on the board after this change: its history has that, and undoes it first.",
-        "newest_not_undoable": "{entry} has no change of the board's own to undo: another one waits or is undone by its name, "
-        "or an undo made its text.",
-        "no_import": "there is no import {name}: it was discarded, or is so old that it has gone.",
-        "import_long": "the file has more than {most} lines: split it, or use `engram import FILE --port PORT`.",
-        "import_large": "the file has {bytes} bytes, at most {most} are taken: split it, or use `engram import`.",
-        "import_empty": "the file has nothing to import: see docs/guides/moving.md for what is read.",
-        "import_unkept": "the file cannot be kept in the companion's folder: {problem}.",
-        "import_runs": "another import into {board} is running: wait for its end, or cancel it.",
-        "imports_run": "{count} imports are running: wait for the end of one.",
-        "no_media": "there is no photo or sound {name}: it was forgotten, or newer ones took its room.",
-        "media_off": "this companion keeps no photos and sounds: media.board_count in companion.toml is 0.",
-        "media_large": "it has more than {most} bytes, as many as media.megabytes in companion.toml takes: make it smaller.",
-        "media_type": "its bytes are of no type that is taken ({types}); media.types in companion.toml names these.",
-        "media_unkept": "it cannot be kept in the companion's folder: {problem}.",
-        "media_lost": "the file of {id} is missing or damaged in the companion's folder media: put it back from a backup, or "
-        "delete it.",
-        "store_down": "the companion cannot use its database now; its log says why.",
-        "store_full": "the disk of the companion's database is full.",
-    },
-)
+REFUSALS = SentenceTable("refusal")
 
 IF_DAMAGED = (
     "Stop the companion, then run `engram repair`: it goes back to the newest daily backup and "
@@ -196,7 +154,11 @@ class MediaRefused(CompanionError):
 class StoreUnavailable(CompanionError):
     """The database is unavailable; `public` is the text for everybody but the operator."""
 
-    public = REFUSALS.say("store_down")
+    kind = "store_down"
+
+    @property
+    def public(self) -> str:
+        return REFUSALS.say(self.kind)
 
 
 class StoreBusy(StoreUnavailable):
@@ -204,7 +166,7 @@ class StoreBusy(StoreUnavailable):
 
 
 class StoreFull(StoreUnavailable):
-    public = REFUSALS.say("store_full")
+    kind = "store_full"
 
 
 class StoreDamaged(StoreUnavailable):

@@ -22,16 +22,7 @@ from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.supervisor")
 
-FAILURES = SentenceTable(
-    "task_failure",
-    {
-        "ended": "the background task {task} failed ({error}) {failures} times in a row and is not started again: restart the "
-        "companion.",
-        "restarts": "the background task {task} failed ({error}) and starts again within {seconds} s; restarts so far: "
-        "{restarts}.",
-        "restarted": "the background task {task} failed ({error}) and started again {seconds} s ago.",
-    },
-)
+FAILURES = SentenceTable("task_failure")
 
 TASKS = (
     "alerts",

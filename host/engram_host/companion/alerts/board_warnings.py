@@ -6,22 +6,7 @@ from engram_host.sentences import Sentence, SentenceTable
 
 # Points below the bound at which the flash counts as better, so that warnings do not flap.
 ROOM_AGAIN_PERCENT = 3
-BOARD_WARNINGS = SentenceTable(
-    "board_warning",
-    {
-        "no_report": "It has not reported how it is: if it has been connected for some minutes, update it with "
-        "`engram board deploy`.",
-        "flash": "Its flash is {percent} % full: forget what is not needed and type /compact, remove files, or lower "
-        "records.bytes and journal.bytes.",
-        "no_model": "It has no model, so it only answers plain commands: `engram board setup` sets one.",
-        "model_failed": "Its model gave no answer the last time: {problem}",
-        "telegram_stopped": "Telegram is stopped until somebody acts: {problem} Then restart the board.",
-        "telegram_away": "Telegram is not reached; the board tries again: {problem}",
-        "watchdog": "Its watchdog restarted it: type /stats on it, and look at its log if that happens again.",
-        "firmware": "Its firmware is {firmware}, and {newest} is here: update it with `engram board deploy`.",
-        "firmware_unknown": "Its firmware is unknown, and {newest} is here: update it with `engram board deploy`.",
-    },
-)
+BOARD_WARNINGS = SentenceTable("board_warning")
 
 
 def board_warnings(status: BoardStatus | None, flash_percent: int, newest: str = FIRMWARE) -> list[Sentence]:

@@ -29,13 +29,7 @@ from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.alerts")
 
-ALERT_PROBLEMS = SentenceTable(
-    "alert_problem",
-    {
-        "unreached": "alerts do not reach {address}: look at its address (`engram alert test`). Retrying.",
-        "none_sent": "no alert is sent: {problem}",
-    },
-)
+ALERT_PROBLEMS = SentenceTable("alert_problem")
 
 MOST_WAITING = 100  # alerts queued for one address; beyond it the oldest is dropped
 FIRST_PAUSE = 15.0

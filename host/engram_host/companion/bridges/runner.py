@@ -31,14 +31,7 @@ from engram_host.sentences import SentenceTable
 
 _log = logging.getLogger("engram.bridges")
 
-BRIDGE_PROBLEMS = SentenceTable(
-    "bridge_problem",
-    {
-        "stopped": "the bridge {bridge} does not run: {reason} `engram bridge reload` starts it again.",
-        "away": "the bridge {bridge} is away, and tried again: {reason}",
-        "away_long": "the bridge {bridge} is away for {minutes} min, and tried again: {reason}",
-    },
-)
+BRIDGE_PROBLEMS = SentenceTable("bridge_problem")
 
 TASK = "bridges"
 LEASE = "bridge {}"

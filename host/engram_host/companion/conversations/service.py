@@ -82,17 +82,7 @@ PUSH_IDS = "push:"
 
 BRIDGE_IDS = "bridge:"
 
-WAITING = SentenceTable(
-    "waiting",
-    {
-        "behind": "{board} answers another message first; this one is kept until then.",
-        "away": "{board} is away: the message is kept, and answered when it is back.",
-        "unnamed": "{board} was given the message and has not said that it has got it: it is kept, and given again.",
-        "queued": "{board} has other messages to answer first; this one is kept until it is its turn.",
-        "not_taken": "{board} is connected and has not taken the message yet: it is kept. Does it take any? Its setting "
-        "companion.chat may be off, or its firmware older than that.",
-    },
-)
+WAITING = SentenceTable("waiting")
 
 CORRECTED_SECONDS = 3600
 

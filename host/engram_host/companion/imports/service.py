@@ -57,15 +57,7 @@ _AGAIN_SECONDS = 5.0
 _UNFINISHED = ("", "waiting", "taken", "answering")
 
 # Reasons for a stopped import.
-STOPS = SentenceTable(
-    "import_stop",
-    {
-        "lost": "the board's report was damaged on its way: start the import again, nothing is stored twice.",
-        "cancelled": "the message was cancelled.",
-        "undeliverable": "the message was undeliverable.",
-        "folder": "the companion's folder cannot be written to: {problem}.",
-    },
-)
+STOPS = SentenceTable("import_stop")
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ KINDS: tuple[ChangeKind, ...] = ("edit", "pin", "unpin", "forget", "drop", "merg
 
 ChangeState = Literal["waiting", "done", "unchanged", "conflict", "refused", "cancelled"]
 
-DAMAGED = SentenceTable("change_answer", {"report": "the board's report was damaged: look at the memory."})
+DAMAGED = SentenceTable("change_answer")
 
 _ENDED: dict[str, ChangeState] = {
     "changed": "done",

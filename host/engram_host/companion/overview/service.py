@@ -25,25 +25,7 @@ MOST_DAYS = 366  # default and limit of the days with figures
 _EVENTS = 20
 LONG_SECONDS = 86400  # age of an undelivered message or of uncopied lines that is worth a warning
 _CLOCK_SECONDS = 300
-COPY_WARNINGS = SentenceTable(
-    "copy_warning",
-    {
-        "damaged": (
-            "{n} line of its copy is damaged: the board sends it again if it still has it; else restore a backup.",
-            "{n} lines of its copy are damaged: the board sends again what it still has; restore "
-            "a backup for the others.",
-        ),
-        "waiting": (
-            "{n} message waits for it for more than a day: see that it is switched on and reaches the companion.",
-            "{n} messages wait for it for more than a day: see that it is switched on and reaches the companion.",
-        ),
-        "uncopied": (
-            "{n} line on the board is not copied, and it is away: see that it is switched on and reaches the companion.",
-            "{n} lines on the board are not copied, and it is away: see that it is switched on and reaches the companion.",
-        ),
-        "clock": "it was heard at a time in the future: this computer's clock was wrong, or is.",
-    },
-)
+COPY_WARNINGS = SentenceTable("copy_warning")
 
 
 @dataclass(frozen=True)

@@ -6,35 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import resources
 from typing import Any
 
-from engram_host.companion.alerts.board_warnings import BOARD_WARNINGS
-from engram_host.companion.alerts.service import ALERT_PROBLEMS
-from engram_host.companion.bridges.runner import BRIDGE_PROBLEMS
-from engram_host.companion.conversations.service import WAITING
-from engram_host.companion.diagnosis.findings import CHECKS
-from engram_host.companion.errors import REFUSALS
-from engram_host.companion.imports.service import STOPS
-from engram_host.companion.memories.commands import DAMAGED
-from engram_host.companion.overview.service import COPY_WARNINGS
-from engram_host.companion.search.request import REASONS
-from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.supervisor import FAILURES
-from engram_host.sentences import PLURAL, Sentence
-
-TABLES = (
-    BOARD_WARNINGS,
-    COPY_WARNINGS,
-    CHECKS,
-    EVENTS,
-    REFUSALS,
-    WAITING,
-    STOPS,
-    DAMAGED,
-    FAILURES,
-    BRIDGE_PROBLEMS,
-    ALERT_PROBLEMS,
-    REASONS,
-)
-"""Sentences of the companion that the page translates."""
+from engram_host.sentences import PLURAL, Sentence, english
 
 DEFAULT = "en"
 NAMES = {"en": "English", "zh": "中文"}
@@ -77,8 +49,7 @@ def load_catalogs() -> Mapping[str, Texts]:
     folder = resources.files("engram_host.companion.page") / "texts"
     found = {name: tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8")) for name in NAMES}
     texts = {name: dict(_flat(table, "")) for name, table in found.items()}
-    for table in TABLES:  # with English text in the code
-        texts[DEFAULT] |= table.catalog()
+    texts[DEFAULT] |= _flat(english(), "")
     return {name: Texts(name, each) for name, each in texts.items()}
 
 

@@ -10,36 +10,7 @@ from engram_host.sentences import SentenceTable
 
 MOST_QUERY = 2000
 
-REASONS = SentenceTable(
-    "search_reason",
-    {
-        "nothing_stored": "nothing is stored yet that may be shown here.",
-        "filtered": (
-            "the one entry that may be shown here does not pass the filters.",
-            "none of the {n} entries that may be shown here passes the filters.",
-        ),
-        "none_near": "no entry that may be shown here is close to the query in meaning.",
-        "no_vectors": "no entry that may be shown here can be searched by meaning.",
-        "only_common": "the query has no word to search for, only very common ones.",
-        "only_common_nor_near": "the query has no word to search for, only very common ones, and no entry is close to it in "
-        "meaning.",
-        "no_word": "none of the words ({words}) stands in an entry that may be shown here.",
-        "no_word_nor_near": "none of the words ({words}) stands in an entry that may be shown here, and no entry is close to "
-        "the query in meaning.",
-        "words_filtered": "the words ({words}) stand in no entry that passes the filters.",
-        "words_filtered_nor_near": "the words ({words}) stand in no entry that passes the filters, and no entry is close to "
-        "the query in meaning.",
-        "query_unembedded": "the query could not be embedded, so only words are searched: {problem}",
-        "unembedded": (
-            "{n} entry has no vector yet, so it is found by words only.",
-            "{n} entries have no vector yet, so they are found by words only.",
-        ),
-        "lower": ("{n} more candidate, with lower scores", "{n} more candidates, with lower scores"),
-        "no_boards": "no board has connected yet.",
-        "folders_unread": "these folders have not been read yet.",
-        "no_notes": "there are no notes.",
-    },
-)
+REASONS = SentenceTable("search_reason")
 
 MOST_HITS = 100
 MOST_OFFSET = 900

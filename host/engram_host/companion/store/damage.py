@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.rows import (
     DAMAGED_ASIDE,
+    EVENTS,
     OF_COPY,
     LogRow,
     Rows,

@@ -7,11 +7,10 @@ from functools import partial
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.boards import retention
-from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.line_quota import DAY_SECONDS
 from engram_host.companion.store.database import DatabaseTable, reads, tables_with, writes
 from engram_host.companion.store.markdown_files import drop_folder_rows
-from engram_host.companion.store.rows import OF_COPY, LogRow, Rows
+from engram_host.companion.store.rows import EVENTS, OF_COPY, LogRow, Rows
 from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import MINUTES
 from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits

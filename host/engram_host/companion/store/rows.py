@@ -11,8 +11,11 @@ from typing import Any, TypeVar
 
 from engram import log_line
 from engram_host.companion.types import FOLDER, LogName, Sender
-from engram_host.sentences import pack, unpack
+from engram_host.sentences import SentenceTable, pack, unpack
 from engram_host.time_zones import BoardZone
+
+EVENTS = SentenceTable("event")
+"""Events of a board's copy, for its person: see Rows.add_event()."""
 
 OF_COPY = "device = ? AND log = ? AND epoch = ?"
 LINE_COLUMNS = "device, log, epoch, seq, version, received, crc, line"

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 
 from engram_host.companion.errors import Refused
-from engram_host.companion.store.boards.copy_events import EVENTS
-from engram_host.companion.store.rows import Rows, in_list
+from engram_host.companion.store.rows import EVENTS, Rows, in_list
 from engram_host.companion.types import LineQuota
 
 DAY_SECONDS = 86400

@@ -7,7 +7,6 @@ from engram.link import messages
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store.board_notes import note_state
 from engram_host.companion.store.boards import retention
-from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.line_quota import RESET_LINES, DayUse
 from engram_host.companion.store.boards.replication_rules import (
     MISSING,
@@ -17,7 +16,7 @@ from engram_host.companion.store.boards.replication_rules import (
     sync_copies,
 )
 from engram_host.companion.store.database import DatabaseTable, writes
-from engram_host.companion.store.rows import DeviceRow, LogRow, Rows
+from engram_host.companion.store.rows import EVENTS, DeviceRow, LogRow, Rows
 from engram_host.companion.store.senses.table import sense_state
 from engram_host.companion.types import Hello, LineBatch, LineQuota, LogName, Sender, SeqRange, Welcome
 

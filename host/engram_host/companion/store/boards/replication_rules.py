@@ -10,10 +10,9 @@ from dataclasses import dataclass, replace
 
 from engram_host.companion.errors import Refused, Stale
 from engram_host.companion.store.boards import retention
-from engram_host.companion.store.boards.copy_events import EVENTS
 from engram_host.companion.store.boards.line_quota import DayUse
 from engram_host.companion.store.damage import damaged_seqs, has_damaged
-from engram_host.companion.store.rows import OF_COPY, DeviceRow, LogRow, NewLine, Rows
+from engram_host.companion.store.rows import EVENTS, OF_COPY, DeviceRow, LogRow, NewLine, Rows
 from engram_host.companion.types import HeldLog, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 HELLO_FIRST = "say hello first."
