@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from board_files import files_on, flash_with
-from board_images import needs_micropython
 from board_stand_in import StandIn, started
 from engram.agent.agent import Sink
 from engram.app import App
@@ -32,6 +31,7 @@ from engram_host.boards.progress import Progress
 from engram_host.firmware import FIRMWARE
 from extent import with_more
 from one_case import in_one_case
+from skips import needs_32_bit
 
 BOARD = profile.load_profile("ESP32_GENERIC_SPIRAM")
 SIZE = 1 << 20
@@ -87,17 +87,17 @@ def found(app: App, words: str) -> list[str]:
     return [app.memory.get(hit["id"])["content"] for hit in app.memory.search(words)]
 
 
-@needs_micropython
+@needs_32_bit
 def test_all_that_lasts_is_saved_but_no_secret(saved: Path, memory: Files):
     assert backup.read_backup(saved).files == lasting(FRESH | memory)
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_backup_is_for_its_owner_only(saved: Path):
     assert saved.stat().st_mode & 0o077 == 0
 
 
-@needs_micropython
+@needs_32_bit
 def test_own_code_is_saved_and_restored(tmp_path: Path):
     own = {"own.py": b"def setup(app):\n    pass\n"}
     with StandIn(flash_with(tmp_path, FRESH | own)) as board:
@@ -109,7 +109,7 @@ def test_own_code_is_saved_and_restored(tmp_path: Path):
     assert files_on(flash)["own.py"] == own["own.py"]
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_restored_board_remembers(saved: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     flash = flash_with(tmp_path, FRESH, SIZE)
     with StandIn(flash) as board:
@@ -121,7 +121,7 @@ def test_a_restored_board_remembers(saved: Path, tmp_path: Path, capsys: pytest.
     assert "Restored" in capsys.readouterr().err
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_board_with_a_memory_keeps_it(saved: Path, tmp_path: Path):
     before = FRESH | {"memory/MEMORY.md": b"tea"}
     flash = flash_with(tmp_path, before, SIZE)
@@ -130,7 +130,7 @@ def test_a_board_with_a_memory_keeps_it(saved: Path, tmp_path: Path):
     assert files_on(flash) == before
 
 
-@needs_micropython
+@needs_32_bit
 def test_networks_and_keys_stay_on_the_board(saved: Path, tmp_path: Path):
     secrets = {"secrets.json": b'{"llm": {"key": "mine"}}'}
     flash = flash_with(tmp_path, FRESH | secrets, SIZE)
@@ -139,7 +139,7 @@ def test_networks_and_keys_stay_on_the_board(saved: Path, tmp_path: Path):
     assert files_on(flash)["secrets.json"] == secrets["secrets.json"]
 
 
-@needs_micropython
+@needs_32_bit
 def test_asked_to_erase_it_leaves_nothing_of_the_old_memory(saved: Path, tmp_path: Path, memory: Files):
     old = {"memory/2020-01-01.md": b"old", "journal/journal.0007.jsonl": b"old\n", "memory/memory_records.x3": b"old"}
     flash = flash_with(tmp_path, FRESH | memory | old, SIZE)
@@ -148,7 +148,7 @@ def test_asked_to_erase_it_leaves_nothing_of_the_old_memory(saved: Path, tmp_pat
     assert set(files_on(flash)) == set(FRESH | lasting(memory))
 
 
-@needs_micropython
+@needs_32_bit
 @pytest.mark.parametrize("pieces", CUTS)
 def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
     saved: Path, tmp_path: Path, memory: Files, pieces: int
@@ -165,7 +165,7 @@ def test_cut_in_the_middle_the_board_has_the_old_memory_or_the_new_one(
     assert set(files_on(flash)) == set(FRESH | lasting(memory))
 
 
-@needs_micropython
+@needs_32_bit
 def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Path):
     s3 = profile.load_profile("ESP32_GENERIC_S3")
     flash = flash_with(tmp_path, file_set.seed_files(s3, {}) | code_of(s3.name), SIZE)
@@ -175,7 +175,7 @@ def test_on_another_kind_of_board_its_own_limits_hold(saved: Path, tmp_path: Pat
     assert config["records"]["bytes"] == s3.settings["records.bytes"]
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_board_without_engram_is_reported(saved: Path, tmp_path: Path):
     with StandIn(flash_with(tmp_path, {"boot.py": b""})) as board:
         with pytest.raises(WrongBoard, match="no Engram"):
@@ -184,7 +184,7 @@ def test_a_board_without_engram_is_reported(saved: Path, tmp_path: Path):
             backup.backup(board.port, tmp_path / "none.tar.gz", Progress())
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_backup_that_is_cut_leaves_the_last_one(saved: Path, tmp_path: Path, memory: Files):
     before = saved.read_bytes()
     with StandIn(flash_with(tmp_path, FRESH | memory), cut_after=8) as board, pytest.raises((NoPort, NoBoardAnswer)):

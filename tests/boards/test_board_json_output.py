@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
-from board_images import needs_micropython
 from board_stand_in import StandIn
 from cli_case import fine
 from engram_host.boards import file_set
+from skips import needs_32_bit
 
 MEMORY = {
     "memory/MEMORY.md": b"- my bike is green\n",
@@ -17,7 +17,7 @@ MEMORY = {
 }
 
 
-@needs_micropython
+@needs_32_bit
 def test_new_code_is_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(file_set, "code_files", lambda board: with_code_json(NEW))  # few files
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
@@ -27,7 +27,7 @@ def test_new_code_is_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert told["done"] and "files" in told["told"][-1]
 
 
-@needs_micropython
+@needs_32_bit
 def test_what_is_backed_up_is_restored_to_another_board(tmp_path: Path):
     saved = tmp_path / "saved.tar.gz"
     fresh = file_set.seed_files(BOARD, {}) | with_code_json({"boot.py": NEW["boot.py"]})

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from board_files import BOOT, ENVIRONMENT, files_on, flash_with
-from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import setup
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.boards.setup import SetupAnswers
+from skips import needs_32_bit
 
 PASSWORD, KEY, TOKEN = "correct horse", "sk-secret-0123456789", "123456:AAsecret-of-a-bot"
 
@@ -37,7 +37,7 @@ def board_with(tmp_path: Path, **files: bytes) -> Path:
     return flash_with(tmp_path, content)
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert secrets_after(board_with(tmp_path), monkeypatch, "Home", PASSWORD, "", "", KEY, TOKEN) == {
         "wifi": [{"ssid": "Home", "password": PASSWORD}],
@@ -46,7 +46,7 @@ def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     }
 
 
-@needs_micropython
+@needs_32_bit
 def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     old = {"wifi": [{"ssid": "Home", "password": "an old one"}, {"ssid": "Cafe"}], "llm": {"key": "old"}}
     flash = board_with(tmp_path, secrets=json.dumps(old).encode())
@@ -56,7 +56,7 @@ def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.
     }
 
 
-@needs_micropython
+@needs_32_bit
 def test_no_secret_is_shown(tmp_path: Path):
     with StandIn(board_with(tmp_path)) as board:
         done = subprocess.run(
@@ -112,7 +112,7 @@ def test_a_service_and_a_model_are_settings():
     assert json.loads(setup.with_settings(old, SetupAnswers("Home", key="k"))) == old
 
 
-@needs_micropython
+@needs_32_bit
 @pytest.mark.parametrize(
     ("config", "expected"),
     [(b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"), (b'{"timezone": "-03:00"}', "-03:00")],
@@ -128,7 +128,7 @@ def test_a_board_without_a_time_zone_gets_this_computers(
     assert json.loads(files_on(flash)["config.json"]).get("timezone") == expected
 
 
-@needs_micropython
+@needs_32_bit
 @pytest.mark.parametrize("damaged", [b"{", b"[]", b'{"wifi": 1}'])
 def test_damaged_secrets_are_reported_and_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes):
     flash = board_with(tmp_path, secrets=damaged)

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import bench_start
-from board_images import needs_micropython
+from skips import needs_32_bit
 
 MOST = {"first line: reads": 100, "reads": 1850, "bytes read": 455_000, "bytes inflated": 360_000, "modules": 138}
 
 
-@needs_micropython
+@needs_32_bit
 def test_a_start_reads_loads_and_inflates_little(tmp_path: Path):
     figures = bench_start.measure(tmp_path)
     assert {name: figures[name] for name in MOST if figures[name] > MOST[name]} == {}

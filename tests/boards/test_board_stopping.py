@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from board_files import KEPT, NEW, OLD, files_on, flash_with, with_code_json
-from board_images import needs_micropython
 from board_stand_in import PHASES, StandIn
 from engram_host.boards import backup, deploy, file_set, raw_repl, session
 from engram_host.boards.errors import NoBoardAnswer
 from engram_host.boards.progress import Progress
 from extent import with_more
+from skips import needs_32_bit
 
-pytestmark = needs_micropython
+pytestmark = needs_32_bit
 
 BEFORE = with_code_json(OLD) | KEPT
 ATTEMPT = 0.05

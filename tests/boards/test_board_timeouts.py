@@ -6,11 +6,11 @@ import pytest
 from mpremote.transport_serial import SerialTransport
 
 from board_files import KEPT, OLD, flash_with, with_code_json
-from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import device_script, session
 from engram_host.boards.progress import Progress
 from engram_host.boards.raw_repl import SILENT_SECONDS, RawReplTransport
+from skips import needs_32_bit
 
 
 def test_all_that_is_read_waits_as_long_as_a_full_flash_may_be_silent(monkeypatch: pytest.MonkeyPatch):
@@ -25,7 +25,7 @@ def test_all_that_is_read_waits_as_long_as_a_full_flash_may_be_silent(monkeypatc
 # --- what a real MicroPython says
 
 
-@needs_micropython
+@needs_32_bit
 def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
     large = with_code_json(OLD) | KEPT | {"journal/journal.0001.jsonl": bytes(100 << 10)}
     counted: list[int] = []
@@ -36,7 +36,7 @@ def test_looking_at_a_large_file_says_something_with_each_piece(tmp_path: Path):
     assert max(counted) <= device_script._SIGN_BYTES + device_script._PIECE
 
 
-@needs_micropython
+@needs_32_bit
 def test_removing_a_folder_says_something_with_each_file(tmp_path: Path):
     counted: list[int] = []
     flash = flash_with(tmp_path, with_code_json(OLD) | KEPT)
@@ -47,7 +47,7 @@ def test_removing_a_folder_says_something_with_each_file(tmp_path: Path):
     assert len(counted) == below + 1
 
 
-@needs_micropython
+@needs_32_bit
 def test_boot_says_something_with_each_step_of_a_deploy_that_it_finishes(tmp_path: Path):
     ready = b"+ main.py\n- engram/app.mpy\n- engram/deep\n"
     flash = flash_with(tmp_path, with_code_json(OLD) | {"next/main.py": b"new", "next/READY": ready})

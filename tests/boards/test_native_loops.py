@@ -4,13 +4,12 @@ import os
 import subprocess
 from pathlib import Path
 
-import pytest
-
 import firmware_build
 import get_micropython
 from engram_host.boards import file_set
 from engram_host.firmware import NATIVE_LOOPS
 from mpy_file import MpyFile
+from skips import needs_32_bit
 
 XTENSAWIN = 10
 MOST_BYTES = 8192
@@ -28,10 +27,8 @@ def test_a_board_gets_native_code_and_bytecode():
     assert b"\nengram/native_loops.mpy " in index and b"\nengram/loops.mpy " in index
 
 
+@needs_32_bit
 def test_native_code_of_another_chip_is_passed_over(tmp_path: Path):
-    micropython = get_micropython.HOME / "32"
-    if not get_micropython.usable(micropython, 32):
-        pytest.skip("there is no 32-bit MicroPython for this machine")
     firmware_build.compile_all()
     (tmp_path / "engram").mkdir()
     for name in ("__init__", "compat", "native", "loops"):
@@ -39,5 +36,7 @@ def test_native_code_of_another_chip_is_passed_over(tmp_path: Path):
     (tmp_path / f"{NATIVE_LOOPS}.mpy").write_bytes(file_set.native_loops())
     script = "from engram import native; print(native.IS_NATIVE, native.loops.stem(bytearray(b'cats'), 4, 0))"
     environment = {**os.environ, "MICROPYPATH": f"{tmp_path}:.frozen"}
-    done = subprocess.run([str(micropython), "-c", script], capture_output=True, text=True, env=environment)
+    done = subprocess.run(
+        [str(get_micropython.HOME / "32"), "-c", script], capture_output=True, text=True, env=environment
+    )
     assert done.stdout.split() == ["False", "3"], done.stderr

@@ -4,16 +4,12 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
 import limits
 import measuring
 from limits import over
+from skips import needs_32_bit
 
 LIMITS = limits.read()
-
-needs_32 = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
-)
 
 
 def assert_within(figures: measuring.Figures, group: str) -> None:
@@ -32,13 +28,13 @@ def test_the_number_of_collected_cases(request: pytest.FixtureRequest):
     assert cases <= LIMITS["tests"]["cases"], f"{cases} cases: limits.toml allows {LIMITS['tests']['cases']}"
 
 
-@needs_32
+@needs_32_bit
 @pytest.mark.parametrize("kind", measuring.KINDS)
 def test_reads_programs_and_erases_of_the_store(kind: str, tmp_path: Path):
     assert_within(measuring.store(kind, tmp_path), kind)
 
 
-@needs_32
+@needs_32_bit
 def test_the_flash_that_senses_take(tmp_path: Path):
     assert_within(measuring.senses(tmp_path), "senses")
 

@@ -7,16 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
 from cli_case import Ran, engram, fine
 from engram_host.boards import port as ports
 from engram_host.boards.errors import NoPort
 from peers import BoardProcess, Companion
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
-import chip_flash
 from chip_flash import Chip
 from driving import Talk
+from skips import needs_32_bit
 
 CTRL_D = "\x04"
 CONSOLE, PROMPT = "\n> ", ">>> "
@@ -40,7 +38,7 @@ def told(talk: Talk, call: str) -> tuple[int, int]:
     return int(used), int(reads)
 
 
-@pytest.mark.skipif(not chip_flash.usable(), reason="there is no 32-bit MicroPython for this machine")
+@needs_32_bit
 def test_the_flash_in_use_follows_the_logs_without_a_read(tmp_path: Path):
     with Chip(tmp_path / "board", {"secrets.json": b"{}"}, {}, 1 << 20).start() as talk:
         talk.heard(CONSOLE)

@@ -9,6 +9,7 @@ import pytest
 
 import chip_flash
 from chip_flash import HARD_RESET, SOFT_RESET, Chip
+from skips import needs_32_bit
 
 PINS = {"lamp": {"pin": 14, "mode": "out", "safe": 1}, "heater": {"pin": 13, "mode": "out"}}
 LEVELS = "import machine; print(sorted(machine.levels.items()))"
@@ -16,10 +17,7 @@ SAFE = "[(13, 0), (14, 1)]"
 Boards = Callable[..., Chip]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def micropython_32() -> None:
-    if not chip_flash.usable():
-        pytest.skip("there is no 32-bit MicroPython for this machine")
+pytestmark = needs_32_bit
 
 
 @pytest.fixture

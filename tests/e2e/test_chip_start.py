@@ -14,6 +14,7 @@ from chip_flash import HARD_RESET, RESET, WATCHDOG, Chip
 from driving import SECONDS, Talk
 from engram_host.firmware import FIRMWARE
 from fake_llm import Serving
+from skips import needs_32_bit
 
 Scripted = Callable[..., Serving]
 Boards = Callable[..., Chip]
@@ -25,10 +26,7 @@ NO_WIFI = {"secrets.json": b"{}"}
 """A board that has the network some other way, and so at once."""
 
 
-@pytest.fixture(autouse=True, scope="module")
-def micropython_32() -> None:
-    if not chip_flash.usable():
-        pytest.skip("there is no 32-bit MicroPython for this machine")
+pytestmark = needs_32_bit
 
 
 @pytest.fixture

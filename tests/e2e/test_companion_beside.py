@@ -10,6 +10,7 @@ import get_mosquitto
 from cli_case import Ran, engram
 from driving import COMMAND, Home, Talk, say, talking
 from engram_host.companion.lockfile import running_addresses
+from skips import needs_mosquitto
 from waiting import wait_until
 
 
@@ -67,7 +68,7 @@ def _finds(person: Path, *texts: str) -> bool:
     return all(text in found for text in texts)
 
 
-@pytest.mark.skipif(not get_mosquitto.usable(), reason="there is no mosquitto for this machine")
+@needs_mosquitto
 def test_where_mosquitto_is_installed_the_board_uses_it(tmp_path: Path):
     board = _board(tmp_path, "sim").knowing(PATH=f"{get_mosquitto.HOME}:{os.environ['PATH']}")
     with talking(board) as talk:

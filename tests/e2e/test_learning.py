@@ -8,12 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import pytest
-
 import chip
-import get_micropython
 from driving import Home, Talk, talking
 from fake_llm import Serving
+from skips import needs_32_bit
 from waiting import wait_until
 
 Scripted = Callable[..., Serving]
@@ -42,11 +40,7 @@ REPLY = {"when": {"offers": True}, "reply": "I see."}
 NOTHING = {"when": EXTRACTION, "reply": "[]"}
 
 
-@pytest.fixture(autouse=True, scope="module")
-def micropython_32() -> None:
-    """These run on the chip's sizes."""
-    if not get_micropython.usable(get_micropython.HOME / "32", 32):
-        pytest.skip("there is no 32-bit MicroPython for this machine")
+pytestmark = needs_32_bit
 
 
 @contextmanager

@@ -19,6 +19,7 @@ import firmware_build
 import get_micropython
 from driving import CHIP_SOCKETS, ROOT, SECONDS, Home, say
 from fake_llm import Serving
+from skips import needs_32_bit
 
 Scripted = Callable[..., Serving]
 
@@ -151,17 +152,22 @@ def test_a_refused_connection_is_an_error_of_the_link_over_tls_too(authority: tr
     assert done.stdout.startswith("NetError") and "cut by the other side" in done.stdout, done.stdout + done.stderr
 
 
+@needs_32_bit
 def test_the_32_bit_build_does_the_same(scripted: Scripted, authority: trustme.CA, tmp_path: Path):
-    micropython = get_micropython.HOME / "32"
-    if not get_micropython.usable(micropython, 32):
-        pytest.skip("there is no 32-bit MicroPython for this machine")
     roots = tmp_path / "roots.pem"
     roots.write_bytes(authority.cert_pem.bytes())
 
     def ask(certificate: trustme.LeafCert) -> str:
         with tls(scripted(), certificate) as url:
             done = subprocess.run(
-                [micropython, "-X", "heapsize=256k", ROOT / "tests" / "support" / "e2e" / "tls_case.py", url, roots],
+                [
+                    get_micropython.HOME / "32",
+                    "-X",
+                    "heapsize=256k",
+                    ROOT / "tests" / "support" / "e2e" / "tls_case.py",
+                    url,
+                    roots,
+                ],
                 capture_output=True,
                 text=True,
                 timeout=SECONDS,

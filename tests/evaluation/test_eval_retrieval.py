@@ -5,16 +5,11 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
 from engram_host.evaluation import run
 from eval_samples import QUESTIONS, write
+from skips import needs_32_bit
 
-BOARD = pytest.param(
-    "board",
-    marks=pytest.mark.skipif(
-        not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
-    ),
-)
+BOARD = pytest.param("board", marks=needs_32_bit)
 
 
 @pytest.mark.parametrize("engine", [BOARD, "companion", "companion-words", "companion-meaning"])

@@ -11,6 +11,7 @@ import firmware_build
 import get_micropython
 import ranks
 from engram_host.evaluation.engines import BoardEngine
+from skips import needs_32_bit
 
 KEPT = {name: json.loads((ranks.FOLDER / f"{name}.json").read_text(encoding="ascii")) for name in ranks.NAMES}
 ALL = [f"{name}/{conversation}" for name in ranks.NAMES for conversation in KEPT[name]]
@@ -55,9 +56,7 @@ def test_turns_are_ranked_as_they_were(name: str):
     assert_ranked(name, ranks.on_this_python(ranks.load(conversation_of(name))))
 
 
-@pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "32", 32), reason="there is no 32-bit MicroPython"
-)
+@needs_32_bit
 def test_they_are_ranked_alike_in_the_heap_of_a_board(tmp_path: Path):
     board = BoardEngine(get_micropython.HOME / "32", firmware_build.compile_small())
     conversation = ranks.load(conversation_of(ON_A_BOARD))

@@ -5,16 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 import bench_boards
-import get_mosquitto
 from peers import Broker, Companion
+from skips import needs_mosquitto
 
 BOARDS, TURNS = 3, 5
 
 
-@pytest.mark.skipif(not get_mosquitto.usable(), reason="there is no mosquitto for this machine")
+@needs_mosquitto
 def test_the_boards_of_the_benchmark_send_all_their_turns(tmp_path: Path):
     with Broker() as broker, Companion(tmp_path / "companion", broker.url) as companion:
         command = [sys.executable, bench_boards.__file__, broker.url, str(BOARDS), str(TURNS)]

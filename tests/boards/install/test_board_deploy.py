@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from board_files import BOARD, KEPT, NEW, OLD, files_on, flash_with, with_code_json
-from board_images import needs_micropython
 from board_stand_in import StandIn
 from engram_host.boards import deploy, file_set, raw_repl, session
 from engram_host.boards.errors import (
@@ -23,8 +22,9 @@ from engram_host.boards.errors import (
     WrongFirmware,
 )
 from engram_host.boards.progress import Progress
+from skips import needs_32_bit
 
-pytestmark = needs_micropython
+pytestmark = needs_32_bit
 
 
 @pytest.fixture(autouse=True)

@@ -5,15 +5,15 @@ from pathlib import Path
 import pytest
 
 from board_files import KEPT, NEW, OLD, files_on, flash_with, with_code_json
-from board_images import needs_micropython
 from board_stand_in import StandIn, started
 from engram_host.boards import deploy, file_set
 from engram_host.boards.errors import NoBoardAnswer, NoPort
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from power.flashes import Image
+from skips import needs_32_bit
 
-pytestmark = needs_micropython
+pytestmark = needs_32_bit
 
 BEFORE, AFTER = with_code_json(OLD) | KEPT, with_code_json(NEW) | KEPT
 SIZE = 320 << 10

@@ -5,13 +5,14 @@ from pathlib import Path
 import pytest
 
 from board_files import BOARD, files_on, flash_with
-from board_images import STORE_IN_APP, needs_micropython, run_on
+from board_images import STORE_IN_APP, run_on
 from board_stand_in import StandIn
 from engram_host.boards import deploy, file_set
 from engram_host.boards.progress import Progress
+from skips import needs_32_bit
 
 
-@needs_micropython
+@needs_32_bit
 def test_the_app_runs_from_what_was_deployed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     code = file_set.code_files(BOARD)
     monkeypatch.setattr(file_set, "code_files", lambda board: code)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from board_images import STORE_IN_APP, hashes_on, needs_micropython, run_on
+from board_images import STORE_IN_APP, hashes_on, run_on
 from engram_host.boards import file_set, flash, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BoardProfile
 from engram_host.boards.progress import Progress
+from skips import needs_32_bit
 
 
 @pytest.fixture(params=profile.profile_names())
@@ -28,18 +29,18 @@ def make(tmp_path: Path, board: BoardProfile, config: dict | None = None) -> Pat
     return out
 
 
-@needs_micropython
+@needs_32_bit
 def test_micropython_finds_all_files_as_they_are(board: BoardProfile, tmp_path: Path):
     files = file_set.code_files(board) | file_set.seed_files(board, {})
     assert hashes_on(make(tmp_path, board)) == {path: sha256(content).hexdigest() for path, content in files.items()}
 
 
-@needs_micropython
+@needs_32_bit
 def test_the_app_runs_from_it_and_stores(board: BoardProfile, tmp_path: Path):
     assert run_on(make(tmp_path, board), STORE_IN_APP).split() == ["1"]
 
 
-@needs_micropython
+@needs_32_bit
 def test_each_module_of_the_firmware_is_imported_from_the_pack(board: BoardProfile, tmp_path: Path):
     sources = (file_set.FIRMWARE / "engram").rglob("*.py")
     names = sorted(".".join(path.relative_to(file_set.FIRMWARE).with_suffix("").parts) for path in sources)
@@ -88,7 +89,7 @@ print(sys.path.count("/packs"))
 """
 
 
-@needs_micropython
+@needs_32_bit
 @pytest.mark.parametrize(("error", "strikes"), [("KeyboardInterrupt", 1), ("MemoryError", 1), ("MemoryError", 2)])
 def test_ctrl_c_and_a_lack_of_memory_while_a_module_is_looked_for_are_not_lost(
     error: str, strikes: int, tmp_path: Path

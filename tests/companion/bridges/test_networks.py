@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-import get_micropython
 from bridge_peers import Peer, Server
 from bridged_companion import QUIET_BOARD, BridgedCompanion, settings_of
 from chat_networks import NETWORKS, ChatNetwork
@@ -22,11 +21,10 @@ from extent import with_more
 from fake_llm import serving
 from network_cells import CELLS, MISSING
 from peers import BoardProcess
+from skips import needs_64_bit
 from waiting import wait_until_async
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 class Bridged:

@@ -10,15 +10,14 @@ from typing import Any
 import aiomqtt
 import pytest
 
-import get_micropython
 from cli_case import fine
 from device_tokens import make_tokens
 from engram_host.companion.conversations.mqtt_door import DoorRefused, parse
 from one_case import in_one_case
 from peers import BoardProcess, Broker, Companion
+from skips import needs_64_bit
 from waiting import SECONDS, wait_until
 
-HAS_MICROPYTHON = get_micropython.usable(get_micropython.HOME / "64", 64)
 DOOR = {"ENGRAM_CHAT_MQTT": "1"}
 OUT = "engram/v1/kitchen/chat/out"
 
@@ -49,27 +48,18 @@ async def heard(client: aiomqtt.Client) -> list[dict[str, Any]]:
 
 
 @pytest.fixture
-def peers(mosquitto: Broker, tmp_path: Path) -> Iterator[tuple[Companion, int, BoardProcess]]:
-    """A companion, the port of its broker, and a board on its link."""
-    if not HAS_MICROPYTHON:
-        pytest.skip("there is no MicroPython for this machine")
+def port(mosquitto: Broker, tmp_path: Path) -> Iterator[int]:
+    """The port of a companion's broker, with a board on its link."""
     with (
         Companion(tmp_path / "companion", mosquitto.url, **DOOR) as companion,
-        BoardProcess(tmp_path / "board", mosquitto.url, "kitchen") as board,
+        BoardProcess(tmp_path / "board", mosquitto.url, "kitchen"),
     ):
         wait_until("it is known", lambda: companion.client.get("/v1/devices/kitchen").status_code == 200)
-        yield companion, mosquitto.port, board
+        yield mosquitto.port
 
 
-@pytest.fixture
-def kitchen(peers: tuple[Companion, int, BoardProcess]) -> tuple[Companion, int]:
-    """The same without the board."""
-    return peers[:2]
-
-
-def test_a_program_talks_to_a_board(kitchen: tuple[Companion, int]):
-    _, port = kitchen
-
+@needs_64_bit
+def test_a_program_talks_to_a_board(port: int):
     async def work() -> None:
         async with program(port) as client:
             first = await said(client, id="1", text="remember that my bike is green", principal="ann", room="phone")

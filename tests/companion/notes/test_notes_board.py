@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-import get_micropython
 from cli_case import fine
 from peers import BoardProcess, Companion
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 def found(companion: Companion, query: str, **more: Any) -> list[dict[str, Any]]:

@@ -8,14 +8,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-import get_micropython
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 MOST = 10
 WORDS = ("anchor", "bridge", "candle", "dragon", "engine", "forest", "garden", "hammer", "island", "jacket", "kettle")
 

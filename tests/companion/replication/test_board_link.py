@@ -12,11 +12,10 @@ import get_micropython
 from engram import __version__
 from extent import with_more
 from peers import ROOT, BoardProcess, Companion
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 WAYS = ("mqtt", "http")
 
 

@@ -2,15 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
-import get_micropython
 from peers import BoardProcess, Companion
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 def test_what_a_board_perceived_before_a_restart_is_at_the_companion(companion: Companion, tmp_path: Path):

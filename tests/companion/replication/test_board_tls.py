@@ -9,16 +9,14 @@ import httpx
 import pytest
 import trustme
 
-import get_micropython
 import get_mosquitto
 from cli_case import fine
 from extent import with_more
 from peers import BoardProcess, Broker, Companion
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 class SecureBroker(Broker):

@@ -7,18 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
-import get_mosquitto
 from extent import with_more
 from faulty import FaultyRelay
 from file_bytes import bytes_of
 from peers import BoardProcess, Broker, Companion
+from skips import needs_64_bit, needs_mosquitto
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
-    reason="there is no mosquitto or no MicroPython for this machine",
-)
+pytestmark = [needs_64_bit, needs_mosquitto]
 SHORT, LONG = 6, 200
 """Faults of a run: of each message that is lost the board waits some seconds for the answer."""
 

@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
-import get_mosquitto
 from extent import with_more
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
+from skips import needs_64_bit, needs_mosquitto
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not (get_mosquitto.usable() and get_micropython.usable(get_micropython.HOME / "64", 64)),
-    reason="there is no mosquitto or no MicroPython for this machine",
-)
+pytestmark = [needs_64_bit, needs_mosquitto]
 
 
 LATEST_KILL = 0.8

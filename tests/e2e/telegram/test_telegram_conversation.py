@@ -2,17 +2,13 @@
 
 from pathlib import Path
 
-import pytest
 import trustme
 
-import chip
-import get_micropython
 from chatting import chatting
 from fake_telegram import utf16_length
+from skips import needs_32_bit
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
-)
+pytestmark = needs_32_bit
 
 SLOW = [{"text": f"Word{number} ", "delay": 0.3} for number in range(14)]
 

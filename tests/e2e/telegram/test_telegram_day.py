@@ -5,15 +5,12 @@ from pathlib import Path
 
 import pytest
 
-import chip
-import get_micropython
 import telegram_day
 from chatting import chatting
+from skips import needs_32_bit
 from telegram_day import Day, Ledger
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
-)
+pytestmark = needs_32_bit
 
 
 def play(folder: Path, seed: int, count: int, rate: int, faults: list[tuple[str, str]], cuts: Sequence[str]) -> Ledger:

@@ -4,14 +4,11 @@ from pathlib import Path
 
 import pytest
 
-import chip
-import get_micropython
 from chatting import Chatting, chatting
 from extent import with_more
+from skips import needs_32_bit
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
-)
+pytestmark = needs_32_bit
 
 HELLO = {"reply": "Hello."}
 AGAIN = "(Sent again: this may have arrived before.)\n"

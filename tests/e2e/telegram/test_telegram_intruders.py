@@ -2,16 +2,11 @@
 
 from pathlib import Path
 
-import pytest
-
-import chip
-import get_micropython
 from chatting import Chatting, chatting
 from fake_telegram import User
+from skips import needs_32_bit
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(chip.MICROPYTHON, 32), reason="there is no 32-bit MicroPython for this machine"
-)
+pytestmark = needs_32_bit
 
 ECHO = {"reply": "You said: {last}"}
 BOT = "engram_fake_bot"

@@ -6,14 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import get_micropython
 from chromium import Chromium, Tab
 from simulated_kitchen import STALLED, SimulatedKitchen, simulated_kitchen
+from skips import needs_64_bit
 from waiting import wait_until
 
-pytestmark = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "64", 64), reason="there is no MicroPython for this machine"
-)
+pytestmark = needs_64_bit
 
 
 @pytest.fixture(scope="module")

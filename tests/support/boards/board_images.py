@@ -7,8 +7,6 @@ import subprocess
 from hashlib import md5
 from pathlib import Path
 
-import pytest
-
 import firmware_build
 import get_micropython
 from engram_host.boards import micropython_image
@@ -22,11 +20,6 @@ TABLE = [("nvs", 1, 2, 0x9000, 0x6000), ("phy_init", 1, 1, 0xF000, 0x1000), ("fa
 VFS = ("vfs", 1, 0x81, 0x240000, 0x1C0000)
 BANNER = b"MicroPython v1.26.1 on 2025-09-11"
 HEAP = "2m"
-
-needs_micropython = pytest.mark.skipif(
-    not get_micropython.usable(get_micropython.HOME / "32", 32),
-    reason="there is no 32-bit MicroPython for this machine",
-)
 
 
 def table(entries: list[tuple[str, int, int, int, int]]) -> bytes:

@@ -3,7 +3,6 @@
 import contextlib
 import functools
 import json
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -88,8 +87,3 @@ def _command(options: dict[str, Any]) -> tuple[str, ...]:
 def _starting(home: Home, command: tuple[str, ...]) -> Iterator[Talk]:
     with talking(home, on=PIPE, command=command) as talk:
         yield talk
-
-
-def usable() -> bool:
-    """Whether this machine has the build for it."""
-    return bool(get_micropython.usable(MICROPYTHON, 32)) and os.name == "posix"
