@@ -1,19 +1,13 @@
 """Time zones by a rule: their offsets, days and local times, and texts that are no rule."""
 
-from engram.clock import Clock, Zone, day_number
+from engram.clock import Zone, day_number
 from samples import Numbers
 from support import raises
 
 BERLIN = "CET-1CEST,M3.5.0,M10.5.0/3"
 NEW_YORK = "EST5EDT,M3.2.0,M11.1.0"
 SYDNEY = "AEST-10AEDT,M10.1.0,M4.1.0/3"
-DUBLIN = "IST-1GMT0,M10.5.0,M3.5.0/1"
 NUUK = "<-02>2<-01>,M3.5.0/-1,M10.5.0/0"
-
-
-def _clock(rule: str) -> Clock:
-    zone = Zone(rule)
-    return Clock(zone.standard, None, zone)
 
 
 def _moment(day: str, hours: int, minutes: int = 0) -> int:
@@ -41,21 +35,6 @@ def test_the_moments_before_change_no_offset():
         for _ in range(300):
             at = _moment("2026-01-01", 0) + numbers.below(5 * 366 * 24) * 3600
             assert zone.offset_minutes(at) == Zone(rule).offset_minutes(at), (rule, at)
-
-
-def test_a_local_time_that_is_left_out_is_the_end_of_the_gap():
-    for minute in (120, 150, 179):
-        assert _clock(BERLIN).moment(day_number("2026-03-29"), minute) == _moment("2026-03-29", 1)
-    assert _clock(BERLIN).moment(day_number("2026-03-29"), 119) == _moment("2026-03-29", 0, 59)
-    assert _clock(BERLIN).moment(day_number("2026-03-29"), 180) == _moment("2026-03-29", 1)
-    assert _clock(DUBLIN).moment(day_number("2026-03-29"), 90) == _moment("2026-03-29", 1)
-
-
-def test_a_local_time_that_comes_twice_is_the_first():
-    for minute in (120, 150, 179):
-        first = _moment("2026-10-25", 0, minute - 120)
-        assert _clock(BERLIN).moment(day_number("2026-10-25"), minute) == first
-    assert _clock(BERLIN).moment(day_number("2026-10-25"), 180) == _moment("2026-10-25", 2)
 
 
 def test_texts_that_are_no_rule_are_refused():

@@ -37,10 +37,6 @@ def mirror(pool: Path, tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_a_locked_package_is_fetched(mirror: str, tmp_path: Path):
-    assert debian_pool.download(LOCKED, mirror, tmp_path).read_bytes() == CONTENT
-
-
 def test_a_package_that_was_fetched_is_not_fetched_again(mirror: str, pool: Path, tmp_path: Path):
     debian_pool.download(LOCKED, mirror, tmp_path)
     pool.unlink()

@@ -9,7 +9,7 @@ import pytest
 from bridged_house import House, Unwatched, in_house
 from engram.channels.people import LET_IN
 from engram_host.companion.bridges.errors import SendUncertain
-from engram_host.companion.bridges.network import Attachment, Chat, Features
+from engram_host.companion.bridges.network import Attachment, Chat
 from engram_host.companion.conversations import service as conversations
 from engram_host.companion.conversations.chat_messages import GREETING
 from engram_host.companion.conversations.display import AGAIN
@@ -20,16 +20,6 @@ from faulty_network import EDITED, PARAGRAPHS
 from waiting import wait_until_async
 
 # --- private chats, groups, threads
-
-
-@pytest.mark.parametrize("features", [EDITED, PARAGRAPHS], ids=["edits", "paragraphs"])
-@in_house()
-async def test_a_message_is_answered_in_its_chat(house: House, features: Features):
-    await house.say("hi")
-    await house.wait_until_delivered()
-    assert house.texts() == ["You said hi."]
-    (caller,) = house.boards["kitchen"].callers.values()
-    assert (caller.principal, caller.room, caller.group) == ("net:5", "link net 5", False)
 
 
 @in_house(rules=AdmissionRules(rate=2))
@@ -221,16 +211,6 @@ async def test_what_a_board_cannot_take_is_refused_in_a_sentence(house: House):
 
 
 # --- how an answer is shown
-
-LONG = [f"Paragraph {number} has some words, and ends here.\n\n" for number in range(30)]
-
-
-@pytest.mark.parametrize("features", [EDITED, PARAGRAPHS], ids=["edits", "paragraphs"])
-@in_house(reply_to=lambda text: LONG)
-async def test_a_long_answer_is_split_and_complete(house: House, features: Features):
-    await house.say("hi")
-    await house.wait_until_delivered()
-    assert " ".join(house.texts()).split() == "".join(LONG).split() and len(house.texts()) >= 4
 
 
 class Slow:

@@ -32,14 +32,6 @@ def _found(companion, **question):
     return answer.json()
 
 
-def test_what_a_board_sent_is_found_at_once(companion, board):
-    one = board()
-    one.say("the violin lesson is on Tuesday")
-    one.sync()
-    hits = _found(companion, query="violin", devices=[one.device])["hits"]
-    assert [(hit["id"], hit["text"]) for hit in hits] == [("t1", "the violin lesson is on Tuesday")]
-
-
 def test_what_was_forwarded_is_found_with_who_wrote_it(companion, board):
     one = board()
     one.say("the violin lesson is on Tuesday", forwarded="Xaver", quoted="when is it?")

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 import search_store
 from companion_store import embedding_of, opened_store, search_of
-from engram_host.companion.errors import BadSearch, UnknownDevice
+from engram_host.companion.errors import BadSearch
 from engram_host.companion.search.mmr import mmr_order
 from engram_host.companion.settings import SearchSettings
 from one_case import in_one_case
@@ -236,18 +236,6 @@ def test_a_named_time_lifts_nothing_if_dates_are_off(store: SearchStore):
 # --- several devices
 
 
-def test_hits_of_several_boards_tell_whose_they_are(store: SearchStore):
-    store.put_all("c", [turn(1, "the boat is green")])
-    result = engine_of(store).search(asked("green boat", "b", "c"))
-    assert (result.hits[0].device, result.hits[0].text) == ("c", "the boat is green")
-    assert {hit.device for hit in result.hits} == {"b", "c"}
-
-
-def test_a_board_that_nobody_knows_is_refused(store: SearchStore):
-    with pytest.raises(UnknownDevice):
-        engine_of(store).search(asked("green", "nobody"))
-
-
 # --- what an answer says
 
 
@@ -296,11 +284,3 @@ def test_an_empty_answer_of_both_sides_gives_one_reason(store: SearchStore, far:
 )
 def test_an_empty_answer_names_the_words_of_the_query_and_not_their_stems(store: SearchStore, query: str, shown: str):
     assert f"({shown})" in engine_of(store).search(asked(query, meaning=False)).why_empty
-
-
-def test_chinese_is_found_by_its_pairs_and_single_characters():
-    store = SearchStore()
-    store.put_all("b", [turn(1, "我买了一辆绿色的自行车")], [record(1, "猫在花园里")])
-    engine = engine_of(store)
-    assert ids(engine.search(asked("自行车"))) == ["t1"]
-    assert ids(engine.search(asked("猫"))) == ["m1"]

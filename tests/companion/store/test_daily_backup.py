@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from damaging import overwrite_page
-from engram_host.companion.metrics import last_backup
 from engram_host.companion.store import CompanionStore, recovery
 from engram_host.companion.store.recovery import DailyBackup, check_backup, daily_backup, kept_files
 from engram_host.companion.store.sqlite import SqliteDatabase
@@ -89,12 +88,6 @@ def test_a_backup_is_for_its_owner_alone(home: Home):
     home.saving.save_if_due()
     file = daily_backup(home.folder)
     assert (file.stat().st_mode | file.parent.stat().st_mode) & 0o077 == 0
-
-
-def test_a_backup_is_noted_for_the_metrics(home: Home):
-    assert last_backup(home.folder) == 0
-    home.saving.save_if_due()
-    assert last_backup(home.folder) > 0
 
 
 def test_a_damaged_database_replaces_no_backup_and_is_reported(home: Home):

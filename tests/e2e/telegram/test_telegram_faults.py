@@ -87,18 +87,6 @@ def test_a_refused_token_stops_the_channel_with_one_sentence(tmp_path: Path):
         assert talk.console.seen.count(b"does not know the bot") == 3  # the log, and twice in /stats
 
 
-@pytest.mark.parametrize("same_id", [True, False])
-def test_a_message_that_comes_twice_is_answered_once(tmp_path: Path, same_id: bool):
-    with chatting(tmp_path, HELLO) as talk:
-        ann = talk.person("Ann")
-        talk.write(ann, "hello")
-        talk.sees(ann, "Hello.")
-        talk.telegram.people.repeat_update(talk.telegram.people.last_update_id, same_id=same_id)
-        talk.write(ann, "/mode")
-        talk.sees(ann, "Hello.", "full mode")
-        assert asked(talk) == 1
-
-
 def test_after_a_power_cut_in_the_last_exchange_the_answer_is_not_doubled(tmp_path: Path):
     with chatting(tmp_path, HELLO) as talk:
         ann = talk.person("Ann")

@@ -51,63 +51,40 @@ def _found(store, query, limit=1):
     return [hit.line["name"] for hit in store.search(wanted, limit)]
 
 
-def _check(**expected):
-    """Each name's queries, parted by |, find it first."""
+def _wrong(expected):
+    """The queries, parted by |, that do not find the first, or nothing, of what is expected; and what they find."""
     store = _store()
-    wrong = []
-    for name, queries in expected.items():
-        for query in queries.split("|"):
-            found = _found(store, query)
-            if found != [name]:
-                wrong.append((query, found))
+    found = [(query, _found(store, query), names) for names, queries in expected for query in queries.split("|")]
     store.close()
-    assert not wrong, wrong
+    return [each for each in found if each[1] != each[2]]
 
 
-def _check_nothing(*queries):
-    store = _store()
-    found = [(query, _found(store, query)) for query in queries if _found(store, query)]
-    store.close()
-    assert not found, found
+def test_a_word_of_any_script_is_found_inside_a_sentence():
+    found = {
+        # Chinese, Japanese, and Korean with its endings; a single character may be a word.
+        "bike": "自行车|绿色|我的自行车在哪里？",
+        "tea": "乌龙茶|她早上喝什么|茶",
+        "move": "上海|他要搬到哪里|去",
+        "cat": "猫",
+        "train": "新幹線|京都",
+        "ramen": "味噌ラーメン|ラーメン屋はどこ",
+        "dog": "散歩が好き|犬",
+        "piano": "피아노|토요일에 뭐 배워요?",
+        "house": "제주도|집",
+        # Case and accents make no difference.
+        "cafe": "zoe|CAFE|malmo|ZOË",
+        "street": "strasse|GROSSEN STRASSE|backerei",
+        "greek": "ΜΑΡΙΑ|αθηνα",
+        "russian": "ЧЁРНЫЙ|черный чай",
+        "arabic": "مدرسة",
+        "thai": "ช้าง",
+        # Nor does an emoji's skin tone.
+        "party": "🎉|🎂🎂",
+        "thumbs": "👍|👍🏿",
+        "flag": "🇯🇵",
+    }
+    assert not _wrong([([name], queries) for name, queries in found.items()])
 
 
-def test_a_chinese_word_is_found_inside_a_sentence():
-    _check(bike="自行车|绿色|我的自行车在哪里？", tea="乌龙茶|她早上喝什么", move="上海|他要搬到哪里")
-
-
-def test_a_japanese_word_is_found_inside_a_sentence():
-    _check(train="新幹線|京都", ramen="味噌ラーメン|ラーメン屋はどこ", dog="散歩が好き")
-
-
-def test_a_korean_word_is_found_with_its_endings():
-    _check(piano="피아노|토요일에 뭐 배워요?", house="제주도")
-
-
-def test_a_single_character_that_is_a_word_is_found_inside_a_sentence():
-    _check(cat="猫", tea="茶", dog="犬", house="집", move="去")
-
-
-def test_case_and_accents_make_no_difference():
-    _check(
-        cafe="zoe|CAFE|malmo|ZOË",
-        street="strasse|GROSSEN STRASSE|backerei",
-        greek="ΜΑΡΙΑ|αθηνα",
-        russian="ЧЁРНЫЙ|черный чай",
-        arabic="مدرسة",
-    )
-
-
-def test_a_thai_word_is_found_inside_a_sentence():
-    _check(thai="ช้าง")
-
-
-def test_an_emoji_is_found_whatever_its_skin_tone():
-    _check(party="🎉|🎂🎂", thumbs="👍|👍🏿", flag="🇯🇵")
-
-
-def test_what_is_in_no_memory_finds_nothing():
-    _check_nothing("鳥", "飛行機", "자동차", "🚀", "żółw", "собака", "zz-99", "🇫🇷")
-
-
-def test_queries_of_no_words_find_nothing():
-    _check_nothing("", "。！？", "…", "the", "\u200d\ufe0f")
+def test_what_is_in_no_memory_and_no_word_finds_nothing():
+    assert not _wrong([([], "鳥|飛行機|자동차|🚀|żółw|собака|zz-99|🇫🇷"), ([], "|。！？|…|the|\u200d\ufe0f")])

@@ -178,14 +178,6 @@ def test_the_companion_is_told_the_pins():
     assert "pins" not in find_status(Board().serve())
 
 
-async def test_a_crash_gives_outputs_their_safe_state():
-    board = _board()
-    for name in ("lamp", "pump", "fan"):
-        await _call(board, "pin_set", pin=name, value="on")
-    board.pins.make_safe()
-    assert dict(machine.levels) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
-
-
 def test_an_output_that_refuses_its_safe_state_leaves_the_others_safe():
     board = _board()
     list(board.pins.command(OWNER, "lamp on"))
@@ -217,10 +209,6 @@ def _safe(table, forbidden="[0, 3]"):
     finally:
         pin_config.read_object = read
     return dict(machine.levels)
-
-
-def test_safe_states_are_set_before_the_app():
-    assert _safe(TABLE) == {5: 0, 6: 1, 18: 65535 * 20 // 100, 8: 0}
 
 
 def test_a_pin_that_is_wrong_leaves_the_others_safe():
