@@ -11,15 +11,6 @@ from timed import ANN, CHAT, DAY, EIGHT, GROUP, HOUR, MINUTE, OTHER_GROUP, Timed
 PLANTS = "reminder: water the plants (w1)"
 
 
-async def test_one_that_is_due_once_is_told_once_in_its_chat_and_is_over():
-    timed = Timed()
-    timed.add(at=EIGHT)
-    assert await timed.pass_time(EIGHT - timed.board.now - MINUTE, 600) == []
-    assert await timed.pass_time(2 * MINUTE) == [("net 1", PLANTS)]
-    assert await timed.pass_time(3 * DAY, HOUR) == []
-    assert timed.timers.owned_by(CHAT) == []
-
-
 async def test_those_of_a_missed_while_are_told_once_with_their_age():
     timed = Timed()
     timed.add(at=EIGHT)
