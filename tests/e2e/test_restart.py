@@ -30,14 +30,7 @@ OFTEN = pytest.mark.parametrize("kills", [8, pytest.param(40, marks=pytest.mark.
 
 @OFTEN
 def test_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Home, kills: int):
-    dice = random.Random(1)
-    shown: dict[str, str] = {}
-    for number in range(MOST_KILLS):
-        if number >= kills and len(shown) > kills // 2:
-            break
-        printed = killed_while_remembering(home, dice, number)
-        shown |= dict(re.findall(r"^Remembered as (m\d+): (.*)\n", printed, re.MULTILINE))
-    assert len(shown) > kills // 2
+    shown = shown_before_kills(home, kills, "Remembered as")
     check_kept(home, shown)
     assert {f"remember that {content}" for content in shown.values()} <= {turn["text"] for turn in home.turns()}
 
@@ -49,15 +42,7 @@ def test_with_a_model_a_kill_at_any_moment_loses_nothing_that_was_shown(home: Ho
         "arguments": {"content": "Box {request} holds {request}{request}", "tags": ["box"]},
     }
     server = scripted({"when": {"result": "memory_store"}, "reply": "Kept."}, {"reply": "Well, ", "calls": [store]})
-    asking = home.asking(server.url)
-    dice = random.Random(2)
-    shown: dict[str, str] = {}
-    for number in range(MOST_KILLS):
-        if number >= kills and len(shown) > kills // 2:
-            break
-        printed = killed_while_remembering(asking, dice, number)
-        shown |= dict(re.findall(r"^· remembered (m\d+): (.*)\n", printed, re.MULTILINE))
-    assert len(shown) > kills // 2
+    shown = shown_before_kills(home.asking(server.url), kills, "· remembered")
     kept = check_kept(home, shown)
     asked = {f"t{turn['seq']}" for turn in home.turns() if turn["role"] == "user"}
     assert {turn for name in shown for turn in kept[name]["turns"]} <= asked
@@ -67,7 +52,20 @@ LATEST_KILL, LATER_EACH_TIME = 0.125, 0.02
 """Seconds after the start: a kill comes at any moment, and later and later, should nothing be shown in time."""
 
 
-def killed_while_remembering(home: Home, dice: random.Random, number: int = 0) -> str:
+def shown_before_kills(home: Home, kills: int, words: str) -> dict[str, str]:
+    """The memories, by id, that boards told of after some words before they were killed."""
+    dice = random.Random(words)
+    shown: dict[str, str] = {}
+    for number in range(MOST_KILLS):
+        if number >= kills and len(shown) > kills // 2:
+            break
+        printed = killed_while_remembering(home, dice, number)
+        shown |= dict(re.findall(rf"^{words} (m\d+): (.*)\n", printed, re.MULTILINE))
+    assert len(shown) > kills // 2
+    return shown
+
+
+def killed_while_remembering(home: Home, dice: random.Random, number: int) -> str:
     """All that was printed by a board that was killed at some moment."""
     with talking(home) as talk:
         for _ in range(30):

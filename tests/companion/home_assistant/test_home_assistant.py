@@ -166,11 +166,16 @@ def test_senses_are_shown_as_long_as_there_are_any_and_it_is_wanted(broker: Brok
         wait_until("all has gone", lambda: not retained(broker))
 
 
+def perceive(companion: Companion, folder: Path) -> None:
+    """Let a board have a sense."""
+    kitchen = PerceivingBoard(Sent(companion.posted), folder / "flash")
+    kitchen.perceive("cellar", [11.5] * 70)
+    kitchen.tell()
+
+
 def test_a_broker_that_has_lost_what_it_kept_gets_it_again(broker: Broker, tmp_path: Path):
     with Companion(tmp_path / "home", mqtt_url=broker.url, ENGRAM_MQTT_HOME_ASSISTANT="true") as companion:
-        kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
-        kitchen.perceive("cellar", [11.5] * 70)
-        kitchen.tell()
+        perceive(companion, tmp_path)
         wait_until("it is shown", lambda: len(retained(broker)) == 4)
         broker.kill()
         broker.start()
@@ -179,9 +184,7 @@ def test_a_broker_that_has_lost_what_it_kept_gets_it_again(broker: Broker, tmp_p
 
 def test_an_erased_board_goes_at_the_broker(broker: Broker, tmp_path: Path):
     with Companion(tmp_path / "home", mqtt_url=broker.url, ENGRAM_MQTT_HOME_ASSISTANT="true") as companion:
-        kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
-        kitchen.perceive("cellar", [11.5] * 70)
-        kitchen.tell()
+        perceive(companion, tmp_path)
         wait_until("it is shown", lambda: len(retained(broker)) == 4)
         companion.kill()
         fine("board", "erase", "kitchen", "--yes", "--home", tmp_path / "home")
@@ -191,7 +194,5 @@ def test_an_erased_board_goes_at_the_broker(broker: Broker, tmp_path: Path):
 
 def test_nothing_is_published_unless_it_is_wanted(broker: Broker, tmp_path: Path):
     with Companion(tmp_path / "home", mqtt_url=broker.url) as companion:
-        kitchen = PerceivingBoard(Sent(companion.posted), tmp_path / "flash")
-        kitchen.perceive("cellar", [11.5] * 70)
-        kitchen.tell()
+        perceive(companion, tmp_path)
         assert retained(broker) == {}

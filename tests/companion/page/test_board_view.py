@@ -1,11 +1,9 @@
 """A board's view: what it reports of itself, warnings that say what to do, and plots over days."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-
-import pytest
 
 from companion_store import opened_store
 from engram_host.companion.page.plots import plot_days, split_days
@@ -33,13 +31,6 @@ FULL = {
     "searches_empty": 4,
     "pins": {"lamp": "on", "soil": 812},
 }
-
-
-@pytest.fixture
-def browser(companion: Companion) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        client.open("/")
-        yield client
 
 
 def reported(board: Callable[..., Sent], **figures: object) -> Sent:

@@ -1,8 +1,7 @@
 """Chat shows what the model was shown for an answer and why, what was remembered of it, and the sessions."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 
 import pytest
 
@@ -22,13 +21,6 @@ def kitchen(board: Callable[..., Sent]) -> Sent:
     made.keep("the blue tin is in the attic", tags=["tin"], turns=["t1"], scope="user:owner")
     made.sync()
     return made
-
-
-@pytest.fixture
-def browser(companion: Companion, kitchen: Sent) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        client.open("/")
-        yield client
 
 
 def said(browser: PageClient, kitchen: Sent, text: str, *items: list[str], turn: str = "t1") -> None:

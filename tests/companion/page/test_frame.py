@@ -1,10 +1,7 @@
 """What each view has around it, as far as HTTP goes: colours, the state of the session, headers of all answers."""
 
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-
-import pytest
 
 from engram_host.companion.auth import tokens
 from engram_host.companion.page.formatting import time_tag
@@ -13,12 +10,6 @@ from engram_host.time_zones import BoardZone
 from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
-
-
-@pytest.fixture
-def browser(companion: Companion) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        yield client
 
 
 @in_one_case("theme", THEMES)

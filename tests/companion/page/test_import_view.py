@@ -2,15 +2,13 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 
 import httpx
 import pytest
 
 from one_case import in_one_case
 from page_client import PageClient, Parsed
-from peers import Companion
 from sending import Sent
 from view_checks import EVIL, VIEW_BYTES, check_is_own
 
@@ -23,12 +21,6 @@ def kitchen(board: Callable[..., Sent]) -> Sent:
     made.keep("the kettle is red", tags=["kitchen"])
     made.sync()
     return made
-
-
-@pytest.fixture
-def browser(companion: Companion) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        yield client
 
 
 def send_file(browser: PageClient, kitchen: Sent, content: bytes, name: str = "in.jsonl") -> httpx.Response:

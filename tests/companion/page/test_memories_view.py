@@ -34,13 +34,6 @@ def kitchen(board: Callable[..., Sent]) -> Sent:
 
 
 @pytest.fixture
-def browser(companion: Companion, kitchen: Sent) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        client.open("/")
-        yield client
-
-
-@pytest.fixture
 def memories(kitchen: Sent) -> str:
     """The address of the list."""
     return f"/boards/{kitchen.device}/memories"

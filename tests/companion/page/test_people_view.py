@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from contextlib import closing
 from urllib.parse import quote
 
 import pytest
@@ -16,13 +15,6 @@ from page_client import PageClient
 from peers import Companion
 
 EVIL = "<img src=x onerror=alert(1)>"
-
-
-@pytest.fixture
-def browser(companion: Companion) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        client.open("/")
-        yield client
 
 
 @pytest.fixture

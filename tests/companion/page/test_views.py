@@ -6,7 +6,6 @@ import json
 import re
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from importlib import resources
 from pathlib import Path
@@ -121,13 +120,6 @@ def perceive(board: Sent) -> None:
         perceiving = PerceivingBoard(board, Path(folder), int(time.time()) // 60 * 60 - 7200)
         perceiving.perceive('<b>"&/x', [20, 21, 20.5] * 40, unit="<i>&")
         perceiving.tell()
-
-
-@pytest.fixture
-def browser(companion: Companion, kitchen: Sent) -> Iterator[PageClient]:
-    with closing(PageClient(companion.url)) as client:
-        client.open("/")
-        yield client
 
 
 @pytest.fixture

@@ -63,7 +63,8 @@ async def test_the_caller_is_given_to_who_wants_it():
 # --- what goes wrong
 
 
-async def test_a_tool_that_hangs_is_cancelled_at_its_limit_and_can_be_called_again():
+def _hanging():
+    """A tool that hangs, and a list that has an item for each time that it was cancelled."""
     ended = []
 
     async def water():
@@ -72,6 +73,11 @@ async def test_a_tool_that_hangs_is_cancelled_at_its_limit_and_can_be_called_aga
         finally:
             ended.append(True)
 
+    return water, ended
+
+
+async def test_a_tool_that_hangs_is_cancelled_at_its_limit_and_can_be_called_again():
+    water, ended = _hanging()
     toolbox = _toolbox(water, seconds=0.1)
     for count in (1, 2):
         assert "did not end within 100 ms" in await _problem(toolbox)
@@ -155,14 +161,7 @@ async def test_wrong_arguments_do_not_reach_the_function():
 
 
 async def test_a_turn_that_is_cancelled_cancels_the_tool():
-    ended = []
-
-    async def water():
-        try:
-            await asyncio.Event().wait()
-        finally:
-            ended.append(True)
-
+    water, ended = _hanging()
     task = asyncio.create_task(_call(_toolbox(water)))
     await let_others_run()
     task.cancel()
