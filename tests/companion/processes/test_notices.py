@@ -1,10 +1,8 @@
 """What one worker changes, another one knows of at once: notices of PostgreSQL, while nobody looks by himself."""
 
 import asyncio
-import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from engram_host.companion.store.database import MOST_NOTICE_BYTES, Notice, Noti
 from engram_host.companion.store.processes import NoticeListener
 from engram_host.companion.supervisor import Supervisor
 from engram_host.companion.types import LOGS, Hello, LogState, Piece, Said, Sender
+from hearing_workers import play
 from one_case import in_one_case
 from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async
@@ -42,28 +41,14 @@ class Worker:
         listeners = self.conversations.take_notice, self.heard.append
         self.listener = NoticeListener(self.store.database, supervisor, listeners)
 
+    async def stop(self) -> None:
+        await self.conversations.stop()
+
     async def board(self, op: str, n: int, **fields: Any) -> list[bytes]:
         """What the board is answered here."""
         head = {"op": op, "board": BOARD.board, "link": BOARD.link, "n": n, "mid": "", **fields}
         body = json.dumps(head.pop("items", [])).encode()
         return await self.conversations.answer_board("kitchen", head, body)  # pyright: ignore[reportArgumentType]
-
-
-@contextlib.asynccontextmanager
-async def workers(url: str, count: int) -> AsyncIterator[list[Worker]]:
-    """Workers that hear each other."""
-    async with contextlib.AsyncExitStack() as stack:
-        found = []
-        for _ in range(count):
-            worker = Worker(url)
-            stack.callback(worker.store.close)
-            worker.listener.start()
-            stack.push_async_callback(worker.listener.stop)
-            stack.push_async_callback(worker.conversations.stop)
-            found.append(worker)
-        for worker in found:
-            await wait_until_async("it hears", lambda worker=worker: worker.heard)
-        yield found
 
 
 @pytest.fixture
@@ -79,14 +64,6 @@ def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     return postgres.url
 
 
-def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]) -> None:
-    async def in_time() -> None:
-        async with asyncio.timeout(50), workers(url, 2) as found:
-            await script(*found)
-
-    asyncio.run(in_time())
-
-
 async def listening(worker: Worker, n: int) -> "asyncio.Task[list[bytes]]":
     """A question of the board for messages, which this worker holds."""
     task = asyncio.create_task(worker.board("listen", n, wait=40, turn=""))
@@ -100,7 +77,7 @@ def test_a_message_said_at_one_worker_wakes_a_board_that_listens_at_another(url:
         await first.conversations.say("kitchen", SAID)
         assert b'"say"' in (await task)[0]
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 def test_an_answer_that_one_worker_takes_reaches_who_follows_it_at_another(url: str):
@@ -120,7 +97,7 @@ def test_an_answer_that_one_worker_takes_reaches_who_follows_it_at_another(url: 
         assert [event.text for event in events if isinstance(event, Piece)] == ["yes"]
         assert isinstance(events[-1], Progress) and events[-1].conversation.state == "done"
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str):
@@ -134,7 +111,7 @@ def test_after_the_connection_of_notices_was_lost_everybody_looks_again(url: str
         # The connection may have brought the message before it broke.
         await wait_until_async("it hears again", lambda: second.heard.count(Notice("")) == 2)
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 def test_a_transaction_that_fails_sends_no_notice(url: str):
@@ -149,7 +126,7 @@ def test_a_transaction_that_fails_sends_no_notice(url: str):
         await wait_until_async("the next notice", lambda: len(second.heard) > 1)
         assert second.heard[1] == Notice("settings")
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 KINDS: tuple[NoticeKind, ...] = ("board", "message", "pushed", "settings")

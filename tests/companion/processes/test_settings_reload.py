@@ -2,8 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from typing import Any
+from collections.abc import AsyncGenerator
 
 import pytest
 
@@ -13,6 +12,7 @@ from engram_host.companion.store.database import Notice
 from engram_host.companion.store.postgres import hear_notices
 from engram_host.companion.store.processes import NoticeListener, SettingsReload
 from engram_host.companion.supervisor import Supervisor
+from hearing_workers import play
 from postgres_server import PostgresServer, cut_notices
 from waiting import wait_until_async
 
@@ -33,6 +33,9 @@ class Worker:
         listeners = self.settings.take_notice, self.heard.append
         self.listener = NoticeListener(self.store.database, Supervisor(), listeners)
 
+    async def stop(self) -> None:
+        await self.settings.stop()
+
     async def _reload(self) -> None:
         if self.problem:
             raise SettingError("people.join", self.problem)
@@ -45,36 +48,11 @@ class Worker:
                 yield payload
 
 
-@contextlib.asynccontextmanager
-async def workers(url: str) -> AsyncIterator[list[Worker]]:
-    """Two workers that hear each other."""
-    async with contextlib.AsyncExitStack() as stack:
-        found = []
-        for _ in range(2):
-            worker = Worker(url)
-            stack.callback(worker.store.close)
-            stack.push_async_callback(worker.settings.stop)
-            worker.listener.start()
-            stack.push_async_callback(worker.listener.stop)
-            found.append(worker)
-        for worker in found:
-            await wait_until_async("it hears", lambda worker=worker: worker.heard)
-        yield found
-
-
 @pytest.fixture
 def url(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(processes, "RETRY_SECONDS", 0.01)
     postgres.clear()
     return postgres.url
-
-
-def play(url: str, script: Callable[[Worker, Worker], Coroutine[Any, Any, None]]) -> None:
-    async def in_time() -> None:
-        async with asyncio.timeout(50), workers(url) as found:
-            await script(*found)
-
-    asyncio.run(in_time())
 
 
 def test_a_reload_at_one_worker_is_a_reload_at_each(url: str):
@@ -84,7 +62,7 @@ def test_a_reload_at_one_worker_is_a_reload_at_each(url: str):
         await wait_until_async("the other one reads them too", lambda: second.reloads > before[1])
         assert first.reloads > before[0]
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 def test_settings_that_changed_while_no_notice_was_heard_are_read_when_notices_are_heard_again(url: str):
@@ -96,7 +74,7 @@ def test_settings_that_changed_while_no_notice_was_heard_are_read_when_notices_a
         second.may_hear.set()
         await wait_until_async("the other one reads them too", lambda: second.reloads > before)
 
-    play(url, script)
+    play(lambda: Worker(url), script)
 
 
 def test_settings_that_cannot_be_meant_at_one_worker_are_refused_there_and_read_once_they_are_mended(
@@ -112,4 +90,4 @@ def test_settings_that_cannot_be_meant_at_one_worker_are_refused_there_and_read_
         await first.settings.reload_all()
         await wait_until_async("the other one reads them", lambda: second.reloads > before)
 
-    play(url, script)
+    play(lambda: Worker(url), script)
