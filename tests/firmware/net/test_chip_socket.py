@@ -9,8 +9,8 @@ from engram.net import transport
 from engram.net.http import Client
 from engram.net.transport import Transport, address_of, connect
 from fakes import chip_socket
-from llm_peer import Peer, closed
-from support import on_micropython, raises, wait_until
+from llm_peer import Peer
+from support import closed, on_micropython, raises, wait_until
 
 if on_micropython():
     transport.socket = chip_socket  # also where other links run over this computer's own

@@ -4,7 +4,7 @@ import asyncio
 import random
 
 from engram.compat import sleep_ms
-from support import let_others_run
+from support import closed, let_others_run
 
 CLOSE = None
 """A step of an answer: close the link."""
@@ -90,12 +90,3 @@ class Peer:
                 writer.write(step)
                 await writer.drain()
         return True
-
-
-async def closed(writer):
-    """Close a stream, on MicroPython as well, where close() alone does nothing."""
-    writer.close()
-    try:
-        await writer.wait_closed()
-    except OSError:
-        return  # it was broken before

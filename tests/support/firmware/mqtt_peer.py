@@ -7,7 +7,7 @@ import asyncio
 import random
 
 from engram.compat import sleep_ms
-from support import let_others_run, wait_until
+from support import closed, let_others_run, wait_until
 
 _BETWEEN_PIECES_MS = 1
 """The pause that lets pieces arrive one by one."""
@@ -59,7 +59,7 @@ class Broker:
 
     async def cut(self):
         """Close the link."""
-        await _closed(self.writer)
+        await closed(self.writer)
 
     async def wait_until(self, what, is_so):
         """Wait until something is so; the error shows the packets that came."""
@@ -80,7 +80,7 @@ class Broker:
         except (OSError, EOFError, asyncio.CancelledError):
             pass  # the client went away, or the test is over
         finally:
-            await _closed(writer)
+            await closed(writer)
 
     async def _answer(self, first, rest):
         kind = first & 0xF0
@@ -95,15 +95,6 @@ class Broker:
             self.published.append((rest[2 : 2 + size], rest[4 + size :]))
             if self.acknowledges:
                 await self.send(b"\x40\x02" + rest[2 + size : 4 + size])
-
-
-async def _closed(writer):
-    writer.close()
-    try:
-        # MicroPython closes only here.
-        await writer.wait_closed()
-    except OSError:
-        return  # it was broken before
 
 
 async def _length(reader):

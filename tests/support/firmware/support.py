@@ -125,3 +125,12 @@ def on_micropython() -> bool:
 def is_32_bit() -> bool:
     """Whether the code runs on MicroPython's 32-bit build, which is the slowest and has the chip's sizes."""
     return sys.maxsize < 1 << 32
+
+
+async def closed(writer):
+    """Close a stream, on MicroPython as well, where close() alone does nothing."""
+    writer.close()
+    try:
+        await writer.wait_closed()
+    except OSError:
+        return  # it was broken before
