@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from cli_case import audit_log, engram, fine
+from companion_store import opened_store
 from damaging import harm_line, overwrite_page, tree_pages
-from engram_host.companion.store import CompanionStore, choose_store, recovery
+from engram_host.companion.store import CompanionStore, recovery
 from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.types import AuditEntry
 from killed_at import STEP, killed_at
 from peers import Companion
-from plain_board import PlainBoard
+from plain_board import copy_lines
 from sending import Sent
 
 LINES = 40
@@ -102,20 +103,11 @@ def test_a_backup_takes_the_place_of_another_file_only_where_that_is_said(tmp_pa
     assert file.read_bytes().startswith(b"SQLite format 3")
 
 
-def _hundred_lines(home: Path) -> CompanionStore:
-    """The open store of a companion with a hundred lines of a board."""
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    board = PlainBoard(store)
-    board.logs["journal"].append(100)
-    board.sync()
-    return store
-
-
 @pytest.mark.parametrize("tree", ["lines", "lines_by_version"])
 def test_a_damaged_database_is_refused_and_takes_the_place_of_no_backup(tmp_path: Path, tree: str):
     home, file = tmp_path / "home", tmp_path / "saved.db"
-    _hundred_lines(home).close()
+    with opened_store(home) as store:
+        copy_lines(store, 100)
     fine("backup", file, "--home", home)
     good = file.read_bytes()
     overwrite_page(home / "companion.db", tree_pages(home / "companion.db")[tree][-1])
@@ -128,10 +120,10 @@ def test_a_damaged_database_is_refused_and_takes_the_place_of_no_backup(tmp_path
 
 def test_a_database_with_damaged_lines_is_saved_but_in_the_place_of_no_backup(tmp_path: Path):
     home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = _hundred_lines(home)
-    fine("backup", file, "--home", home)
-    harm_line(store, "kitchen", "journal", 5)
-    store.close()
+    with opened_store(home) as store:
+        copy_lines(store, 100)
+        fine("backup", file, "--home", home)
+        harm_line(store, "kitchen", "journal", 5)
     good = file.read_bytes()
     for words in (("--replace",), ("--keep", "3")):
         ran = engram("backup", file, "--home", home, *words)
@@ -143,14 +135,14 @@ def test_a_database_with_damaged_lines_is_saved_but_in_the_place_of_no_backup(tm
 @pytest.mark.parametrize("has_line", [True, False])
 def test_a_damaged_line_of_a_former_epoch_keeps_an_earlier_backup_only_if_that_has_it(tmp_path: Path, has_line: bool):
     home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = _hundred_lines(home)
-    if has_line:
-        fine("backup", file, "--home", home)
-    harm_line(store, "kitchen", "journal", 5)
-    if not has_line:
-        fine("backup", file, "--home", home)
-    store.database.write(lambda rows: rows.run("UPDATE logs SET is_present = (1 = 0)"))
-    store.close()
+    with opened_store(home) as store:
+        copy_lines(store, 100)
+        if has_line:
+            fine("backup", file, "--home", home)
+        harm_line(store, "kitchen", "journal", 5)
+        if not has_line:
+            fine("backup", file, "--home", home)
+        store.database.write(lambda rows: rows.run("UPDATE logs SET is_present = (1 = 0)"))
     ran = engram("backup", file, "--home", home, "--replace")
     assert ran.status == has_line and ("has 1 of these whole" in ran.err) == has_line
     assert fine("repair", "--home", home, "--json").json["lines_set_aside"] == 1
@@ -159,12 +151,10 @@ def test_a_damaged_line_of_a_former_epoch_keeps_an_earlier_backup_only_if_that_h
 
 def test_so_many_backups_are_kept_as_is_said(tmp_path: Path):
     home, file = tmp_path / "home", tmp_path / "saved.db"
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    for number in range(5):
-        store.values.put("said", str(number))
-        fine("backup", file, "--home", home, "--keep", "3")
-    store.close()
+    with opened_store(home) as store:
+        for number in range(5):
+            store.values.put("said", str(number))
+            fine("backup", file, "--home", home, "--keep", "3")
     assert sorted(path.name for path in tmp_path.glob("saved*")) == ["saved.db", "saved.db.1", "saved.db.2"]
     assert [_said(file.with_name(name)) for name in ("saved.db", "saved.db.1", "saved.db.2")] == ["4", "3", "2"]
 
@@ -182,10 +172,8 @@ def test_a_backup_never_takes_the_place_of_the_database(tmp_path: Path, name: st
 
 def _kept(folder: Path) -> Path:
     """A companion's folder with a database."""
-    store = choose_store(f"sqlite:///{folder}/home/companion.db")
-    store.open()
-    store.values.put("note", "kept")
-    store.close()
+    with opened_store(folder / "home") as store:
+        store.values.put("note", "kept")
     return folder / "home"
 
 
@@ -215,19 +203,13 @@ def test_a_file_that_is_no_whole_backup_is_not_taken(tmp_path: Path, harm):
     harm(file)
     ran = engram("restore", file, "--home", home, "--replace")
     assert ran.status == 1 and str(file) in ran.err
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    assert store.values.get("note") == "kept"
-    store.close()
+    with opened_store(home) as store:
+        assert store.values.get("note") == "kept"
 
 
 def _said(path: Path) -> str:
-    store = CompanionStore(SqliteDatabase(path))
-    store.open()
-    try:
+    with opened_store(path.parent, path.name) as store:
         return store.values.get("said")
-    finally:
-        store.close()
 
 
 @pytest.mark.shortened

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 
 from cli_case import Ran, engram, fine
+from companion_store import opened_store
 from damaging import overwrite_page, tree_pages
 from engram_host.cli import companion as serve_command
 from engram_host.companion.auth import tokens
-from engram_host.companion.store import choose_store
 from engram_host.extras import EXTRAS
 from peers import Companion, free_port
-from plain_board import PlainBoard
+from plain_board import copy_lines
 
 
 @pytest.fixture
@@ -23,10 +23,8 @@ def home(tmp_path: Path) -> Path:
     home = tmp_path / "home"
     home.mkdir(mode=0o700)
     (home / "companion.toml").write_text(f"[http]\nport = {free_port()}\n")
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    store.close()
-    return home
+    with opened_store(home):
+        return home
 
 
 def _doctor(home: Path, **variables: str) -> Ran:
@@ -52,12 +50,8 @@ def test_nothing_is_made_where_no_companion_was(tmp_path: Path):
 
 def _hundred_lines(home: Path) -> Path:
     """The database of a companion with a board's hundred lines."""
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    board = PlainBoard(store)
-    board.logs["journal"].append(100)
-    board.sync()
-    store.close()
+    with opened_store(home) as store:
+        copy_lines(store, 100)
     return home / "companion.db"
 
 
@@ -150,10 +144,8 @@ def test_what_serve_refuses_is_wrong_here_too(
 
 
 def test_a_device_with_a_token_and_a_word_make_it_well_to_be_reached(home: Path):
-    store = choose_store(f"sqlite:///{home}/companion.db")
-    store.open()
-    store.tokens.add_token(tokens.stored_token("kitchen", tokens.new_token()))
-    store.close()
+    with opened_store(home) as store:
+        store.tokens.add_token(tokens.stored_token("kitchen", tokens.new_token()))
     assert _wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0", ENGRAM_TOKENS="on")) == {}
     assert list(_wrong(_doctor(home, ENGRAM_HTTP_HOST="0.0.0.0"))) == ["tokens"]
 

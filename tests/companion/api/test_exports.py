@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
@@ -12,7 +11,6 @@ from fastapi import FastAPI
 from archiving_board import ArchivingBoard
 from engram_host.companion.api.copies import MOST_EXPORTS, add_copy_routes
 from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.sqlite import SqliteDatabase
 
 EXPORT = "/v1/devices/kitchen/export"
 
@@ -57,10 +55,8 @@ class Client:
 
 
 @pytest.fixture
-def played(tmp_path: Path):
+def played(store: CompanionStore):
     """Runs a play on an app that has the copy of a board."""
-    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
-    store.open()
     board = ArchivingBoard(store)
     board.keep()
     board.sync()
@@ -70,8 +66,7 @@ def played(tmp_path: Path):
     def run(play: Callable[[FastAPI], Any]) -> None:
         asyncio.run(play(app))
 
-    yield run
-    store.close()
+    return run
 
 
 async def _slow(app: FastAPI) -> list[Client]:

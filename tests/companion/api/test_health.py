@@ -12,16 +12,16 @@ from pathlib import Path
 import httpx
 import pytest
 
+from companion_store import opened_store
 from damaging import overwrite_page, tree_pages
 from device_tokens import make_tokens
 from engram_host.companion.errors import StoreDamaged, StoreUnavailable
 from engram_host.companion.store import CompanionStore, choose_store
 from engram_host.companion.store import health as store_health
 from engram_host.companion.store.health import StoreLook
-from engram_host.companion.store.sqlite import SqliteDatabase
 from one_case import in_one_case
 from peers import Companion
-from plain_board import PlainBoard
+from plain_board import PlainBoard, copy_lines
 from sending import Sent
 from waiting import SECONDS, wait_until
 
@@ -90,13 +90,11 @@ def test_a_look_writes_and_reads(store: CompanionStore):
 
 
 def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
-    store.open()
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(100, 100, 5 << 20))
-    (sentence,) = store.health.probe()
+    with opened_store(tmp_path) as store:
+        (sentence,) = store.health.probe()
     assert "only 5 MB left: make room" in sentence
-    store.close()
 
 
 # --- damage
@@ -104,12 +102,8 @@ def test_a_disk_that_is_nearly_full_is_told(tmp_path: Path, monkeypatch: pytest.
 
 def _damaged(path: Path) -> None:
     """A database with a board's hundred lines, of which the last page is damaged."""
-    store = CompanionStore(SqliteDatabase(path))
-    store.open()
-    board = PlainBoard(store)
-    board.logs["journal"].append(100)
-    board.sync()
-    store.close()
+    with opened_store(path.parent) as store:
+        copy_lines(store, 100)
     overwrite_page(path, tree_pages(path)["lines"][-1])
 
 

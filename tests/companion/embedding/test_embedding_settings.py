@@ -11,8 +11,6 @@ from engram_host.companion.embedding.embedding_service import make_embedder
 from engram_host.companion.errors import SettingError
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.settings_reader import read_section
-from engram_host.companion.store import CompanionStore
-from engram_host.companion.store.sqlite import SqliteDatabase
 from one_case import in_one_case
 
 
@@ -65,14 +63,6 @@ def test_a_secret_that_is_refused_is_not_shown(value):
     with pytest.raises(SettingError) as caught:
         load({"api_key": value})
     assert KEY not in str(caught.value)
-
-
-@pytest.fixture
-def store(tmp_path):
-    store = CompanionStore(SqliteDatabase(tmp_path / "store.db"))
-    store.open()
-    yield store
-    store.close()
 
 
 LOCAL = [("LocalEmbedder", "all-MiniLM-L6-v2"), ("LocalEmbedder", "multilingual-e5-small-q4")]

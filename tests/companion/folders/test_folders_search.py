@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cli_case import fine
-from engram_host.companion.store import choose_store
+from companion_store import opened_store
 from markdown_folders import write
 from one_case import in_one_case
 from peers import Companion
@@ -213,11 +213,9 @@ def test_a_kill_while_a_folder_is_read_loses_and_doubles_nothing(tmp_path: Path)
         running.start()
         wait_until("all are read", lambda: folders(running)[0]["state"] == "up to date")
         assert folders(running)[0]["progress"]["passages"] == 3000
-        store = choose_store(f"sqlite:///{home / 'companion.db'}")
-        store.open()
-        (source,) = store.boards.sources()
-        assert source.have["records"] == 3000
-        store.close()
+        with opened_store(home) as store:
+            (source,) = store.boards.sources()
+            assert source.have["records"] == 3000
 
 
 def test_a_file_that_cannot_be_read_is_reported(companion: Companion, root: Path):

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from companion_store import opened_store
 from engram import log_line, text
 from engram_host.companion.folders import indexer
 from engram_host.companion.folders.indexer import FolderIndexer, FolderProgress
 from engram_host.companion.folders.sources import FolderSource, list_files
-from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import SeqRange
 from markdown_folders import place_of, read_into, settings_of, write
@@ -108,16 +109,12 @@ def test_a_change_that_leaves_size_and_time_of_a_new_file_is_seen(
 
 
 def test_what_was_taken_out_of_a_file_leaves_the_database(tmp_path: Path, place: FolderSource):
-    store = choose_store(f"sqlite:///{tmp_path / 'c.db'}")
-    store.open()
-    try:
+    with opened_store(tmp_path) as store:
         write(place.root, {"a.md": "the safe opens with 90125"})
         read_into(store, place)
         write(place.root, {"a.md": "nothing to see"})
         read_into(store, place)
-        assert not any(b"90125" in path.read_bytes() for path in tmp_path.glob("c.db*"))
-    finally:
-        store.close()
+        assert not any(b"90125" in path.read_bytes() for path in tmp_path.glob("companion.db*"))
 
 
 def test_another_scope_is_written_without_embedding_anything_again(store: CompanionStore, place: FolderSource):

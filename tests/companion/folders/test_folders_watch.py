@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from companion_store import opened_store
 from engram.memory.access import Caller
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.settings import FoldersSettings
@@ -29,16 +30,14 @@ def root(tmp_path: Path) -> Path:
 @contextlib.asynccontextmanager
 async def kept(root: Path) -> AsyncIterator[tuple[FolderService, CompanionStore]]:
     """The folders of a companion, read once."""
-    store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
-    store.open()
-    folders = service_of(store, settings_of(root, rescan_seconds=1), root.parent)
-    folders.start()
-    try:
-        await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
-        yield folders, store
-    finally:
-        await folders.stop()
-        store.close()
+    with opened_store(root.parent) as store:
+        folders = service_of(store, settings_of(root, rescan_seconds=1), root.parent)
+        folders.start()
+        try:
+            await wait_until_async("the first look", lambda: folders.standings[0].state != "waiting")
+            yield folders, store
+        finally:
+            await folders.stop()
 
 
 def test_a_folder_that_another_process_reads_says_so(root: Path):
@@ -93,17 +92,15 @@ def test_a_folder_that_left_the_settings_leaves_the_store(root: Path):
         assert paths(folders, store) == ["a.md"]
 
     run(root, nothing)
-    store = choose_store(f"sqlite:///{root.parent / 'c.db'}")
-    store.open()
 
     async def without() -> None:
-        folders = service_of(store, settings_of(), root.parent)
-        folders.start()
-        await wait_until_async("what was read of it has left", lambda: store.boards.sources() == [])
-        await folders.stop()
+        with opened_store(root.parent) as store:
+            folders = service_of(store, settings_of(), root.parent)
+            folders.start()
+            await wait_until_async("what was read of it has left", lambda: store.boards.sources() == [])
+            await folders.stop()
 
     asyncio.run(without())
-    store.close()
 
 
 def test_a_search_that_is_refused_is_logged_with_the_scope_and_no_text(root: Path, caplog: pytest.LogCaptureFixture):

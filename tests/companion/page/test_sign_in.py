@@ -9,10 +9,11 @@ import httpx
 import pytest
 
 from cli_case import fine
+from companion_store import opened_store
 from device_tokens import make_tokens
 from engram_host.companion.auth import tokens
 from engram_host.companion.auth.sessions import COOKIE, csrf_token, make_sign_in_path
-from engram_host.companion.store import CompanionStore, choose_store
+from engram_host.companion.store import CompanionStore
 from one_case import in_one_case
 from page_client import PageClient
 from peers import Companion
@@ -41,10 +42,8 @@ def browser(strict: Companion) -> Iterator[PageClient]:
 @pytest.fixture
 def store(strict: Companion) -> Iterator[CompanionStore]:
     """The database of the companion, as `engram page` opens it."""
-    opened = choose_store(f"sqlite:///{strict.home / 'companion.db'}")
-    opened.open()
-    yield opened
-    opened.close()
+    with opened_store(strict.home) as opened:
+        yield opened
 
 
 def operator(strict: Companion) -> str:
@@ -189,8 +188,7 @@ def test_a_form_without_any_session_is_refused(strict: Companion, browser: PageC
 
 def test_a_read_only_token_looks_at_all_and_changes_nothing(strict: Companion, browser: PageClient):
     token = tokens.new_token()
-    with closing(choose_store(f"sqlite:///{strict.home / 'companion.db'}")) as store:
-        store.open()
+    with opened_store(strict.home) as store:
         store.tokens.add_operator_token(tokens.operator_token_entry("reader", token, True, 0))
     signed_in(browser, token)
     assert "read-only" in browser.open("/").words

@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -48,21 +49,24 @@ def test_a_forgotten_one_goes_with_its_bytes(archiving: ArchivingBoard, is_compa
     assert not any(b"tea number 2" in line for _, line in archiving.store.boards.lines(copy, archived=True))
 
 
-def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
-    number = archiving.keep(tags=["red-kite"])
+def archived(archiving: ArchivingBoard, **fields: Any) -> int:
+    """Archive a memory that has these fields; its number."""
+    number = archiving.keep(**fields)
     archiving.sync()
     archive(archiving, number)
     archiving.sync()
+    return number
+
+
+def test_it_is_found_by_its_tag_alone(archiving: ArchivingBoard):
+    number = archived(archiving, tags=["red-kite"])
     engine = archiving.engine()
     found = engine.search(asked("red-kite", archiving.name, tags=["red-kite"], meaning=False)).hits
     assert [(hit.id, hit.is_on_board) for hit in found] == [(f"m{number}", False)]
 
 
 def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
-    number = archiving.keep(scope="user:ann")
-    archiving.sync()
-    archive(archiving, number)
-    archiving.sync()
+    number = archived(archiving, scope="user:ann")
     archiving.compact_records()
     archiving.sync()
     archiving.write(op="forget", id=f"m{number}", at=1, scopes=["all", "user:owner"])
@@ -71,10 +75,7 @@ def test_who_may_not_see_it_does_not_forget_it(archiving: ArchivingBoard):
 
 
 def test_one_is_read_by_who_may_see_it(archiving: ArchivingBoard):
-    number = archiving.keep(scope="user:owner")
-    archiving.sync()
-    archive(archiving, number)
-    archiving.sync()
+    number = archived(archiving, scope="user:owner")
     archiving.compact_records()
     archiving.sync()
     engine = archiving.engine()

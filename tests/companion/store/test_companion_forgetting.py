@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from companion_store import opened_store
 from engram import log_line
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.sqlite import SqliteDatabase
@@ -20,10 +21,8 @@ SECRET = b"the-gate-opens-with-4711"
 @pytest.fixture
 def file(tmp_path: Path):
     """A store in a file, as a running companion has it."""
-    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
-    store.open()
-    yield store
-    store.close()
+    with opened_store(tmp_path) as store:
+        yield store
 
 
 def with_secret(store: CompanionStore) -> PlainBoard:

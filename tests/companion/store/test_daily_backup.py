@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from companion_store import opened_store
 from damaging import overwrite_page
-from engram_host.companion.store import CompanionStore, recovery
+from engram_host.companion.store import recovery
 from engram_host.companion.store.recovery import DailyBackup, check_backup, daily_backup, kept_files
-from engram_host.companion.store.sqlite import SqliteDatabase
 from killed_at import STEP, killed_at
 
 DAY = 86400
@@ -24,9 +24,8 @@ class Home:
         self.change(0)
 
     def change(self, number: int) -> None:
-        store = _opened(self.path)
-        store.values.put("said", str(number))
-        store.close()
+        with opened_store(self.folder) as store:
+            store.values.put("said", str(number))
 
     def let_a_day_pass(self) -> None:
         file = daily_backup(self.folder)
@@ -42,18 +41,9 @@ class Home:
         return found
 
 
-def _opened(path: Path) -> CompanionStore:
-    store = CompanionStore(SqliteDatabase(path))
-    store.open()
-    return store
-
-
 def _said(path: Path) -> str:
-    store = _opened(path)
-    try:
+    with opened_store(path.parent, path.name) as store:
         return store.values.get("said")
-    finally:
-        store.close()
 
 
 @pytest.fixture

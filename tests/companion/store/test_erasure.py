@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from companion_store import opened_store
 from engram import log_line
 from engram_host.companion.auth import tokens
 from engram_host.companion.embedding.indexer import IndexPosition, write_position
@@ -16,7 +17,6 @@ from engram_host.companion.store.boards.replica import NO_QUOTA
 from engram_host.companion.store.database import bundled_migrations, tables_with
 from engram_host.companion.store.media import StoredMedia, media_id
 from engram_host.companion.store.senses.types import Anomaly, Listed, ReadingBlock, Row, SenseList
-from engram_host.companion.store.sqlite import SqliteDatabase
 from engram_host.companion.store.vectors import Identity, StoredVector
 from engram_host.companion.types import GatewayUse, MediaLimits, Sender, SeqRange
 from file_bytes import bytes_found
@@ -148,17 +148,13 @@ def test_what_is_not_known_cannot_be_erased(store: CompanionStore):
 
 
 def test_no_file_of_sqlite_has_a_byte_of_an_erased_board(tmp_path: Path):
-    store = CompanionStore(SqliteDatabase(tmp_path / "companion.db"))
-    store.open()
-    try:
+    with opened_store(tmp_path) as store:
         with_everything(store, "kitchen", SECRET)
         with_everything(store, "garden", b"another")
         store.removal.erase_board("kitchen")
         assert store.database.scrub() == []
         assert bytes_found(tmp_path.iterdir(), b"garden")
         assert not bytes_found(tmp_path.iterdir(), SECRET, b"kitchen", b"id-of-kitchen")
-    finally:
-        store.close()
 
 
 @pytest.mark.parametrize("store_url", ["postgres"], indirect=True)

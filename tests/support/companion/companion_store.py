@@ -15,9 +15,9 @@ from engram_host.companion.supervisor import Supervisor
 
 
 @contextmanager
-def opened_store(home: Path) -> Iterator[CompanionStore]:
+def opened_store(home: Path, name: str = "companion.db") -> Iterator[CompanionStore]:
     """The SQLite store of the companion in a folder."""
-    with closing(choose_store(f"sqlite:///{home / 'companion.db'}")) as store:
+    with closing(choose_store(f"sqlite:///{home / name}")) as store:
         store.open()
         yield store
 
