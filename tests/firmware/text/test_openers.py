@@ -16,11 +16,16 @@ LANGUAGES = (
     ("Запомни, что %s", "Забудь %s", "Найди %s", "Где %s", "Пожалуйста, не запоминай этот разговор."),
     ("تذكر أن %s", "انس %s", "ابحث عن %s", "أين %s", "لا تحفظ هذه المحادثة"),
 )
+UNKEPT = (
+    "Per favore, non salvare questa conversazione.", "Onthoud dit gesprek niet", "Nie zapisuj tej rozmowy!",
+    "Bu konuşmayı kaydetme lütfen", "Не запам’ятовуй цю розмову",
+)  # fmt: skip
 
 
 def test_each_language_has_its_openers():
-    for remember, forget, find, question, unkept in LANGUAGES:
-        assert parse(unkept).kind == "unkept", unkept
+    for said in UNKEPT + tuple(row[-1] for row in LANGUAGES):
+        assert parse(said).kind == "unkept", said
+    for remember, forget, find, question, _ in LANGUAGES:
         assert parse(remember % BIKE) == ("remember", BIKE), remember
         assert parse(forget % BIKE) == ("forget", BIKE), forget
         assert parse(find % BIKE) == ("find", BIKE), find
