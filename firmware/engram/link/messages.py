@@ -2,15 +2,15 @@
 
 A message is a head, a line as in engram.log_line, and a body: raw lines of a log for `lines`, a file's bytes
 for `note`, a block of readings for `readings`, a text for `reply`, `say`, `got` and `found`.
-docs/reference/messages.md describes the fields; the tables here have their bounds.
+docs/reference/messages.md describes the fields; messages.txt has their bounds, those of upper case by their names here.
 
 All messages of a board have its id (`board`), the number of its connection (`link`) and their own number
 (`n`), which only rise, so that repeated and late ones are ignored. An answer repeats the three.
 """
 
-from engram import log_line
+from engram import log_line, tables
 from engram.errors import ArgumentError, EngramError
-from engram.schema_check import check
+from engram.schema_check import check, rule_of
 
 VERSION = 1
 MOST_BYTES = 65536
@@ -49,91 +49,41 @@ LEFT = "left"
 LOGS = ("records", "journal")
 
 
-def _text(least: int, most: int) -> dict:
-    return {"type": "string", "minLength": least, "maxLength": most}
+def _rule(kind: str, span: str = "", *items: str) -> dict:
+    """Return the rule that messages.txt writes as these words."""
+    if not span:
+        return rule_of(kind)
+    least, most = [int(bound) if bound.isdigit() else globals()[bound] for bound in span.split("..")]
+    if kind == "text":
+        return {"type": "string", "minLength": least, "maxLength": most}
+    rule: dict = {"type": "array", "minItems": least, "maxItems": most}
+    if items:
+        rule["items"] = _rule(*items)
+    return rule
 
 
-def _number(least: int, most: int) -> dict:
-    return {"type": "integer", "minimum": least, "maximum": most}
+def _read() -> tuple:
+    """Return the fields of a board's messages, those of messages to it, and the answers to its own."""
+    from_board, to_board, answers = {}, {}, {}
+    rules = {}  # equal ones are one on the heap
+    for row in tables.rows("link/messages"):
+        head, _, fields = row.partition(":")
+        op, _, names = head.partition(" > ")
+        found = []
+        for field in fields.split(",") if fields else ():
+            name, _, said = field.strip().partition(" ")
+            rules[said] = rules.get(said) or _rule(*said.split(" "))
+            found.append((name, rules[said]))
+        (from_board if names else to_board)[op] = tuple(found)
+        answers[op] = names.split("|")
+    return from_board, to_board, answers
 
 
-def _list(least: int, most: int, **items) -> dict:
-    """Return the rule of a list, with `items` as that of each element if given."""
-    return dict({"type": "array", "minItems": least, "maxItems": most}, **items)
+FROM_BOARD, TO_BOARD, ANSWERS = _read()
+"""By op the (name, rule) of each further field, and the ops of the answers."""
 
-
-_NOTE = _text(0, 255)
-_COUNT = _number(0, (1 << 30) - 1)
-_SEQ = _number(0, log_line.MAX_SEQ)
-_CRC = _text(0, 8)
-_MOMENT = _number(0, 1 << 40)
-_IS = {"type": "boolean"}
-_NUMBERS = {"items": _number(0, 2 * log_line.MAX_SEQ)}
-_STATE = _list(4, 4, **_NUMBERS)
-_HELD = _list(3, 3)
-_SURE = _number(0, 1000)
-_BLOCK_SEQ = _number(0, (1 << 32) - 1)
-_ADDRESS = (("board", _text(1, 32)), ("link", _COUNT), ("n", _COUNT))
-_OF_LOG = ("log", {"type": "string", "enum": LOGS})
-_OF_EPOCH = ("epoch", _COUNT)
-_RANGE = (_OF_LOG, _OF_EPOCH, ("after", _SEQ), ("to", _SEQ), ("count", _SEQ))
-
-_MID = ("mid", _text(1, MID_CHARS))
-_OFFER = ("offer", _number(1, (1 << 30) - 1))
-_ROOM = ("room", _text(1, 64))
-_CALLER = (("principal", _text(1, 64)), ("group", _IS), ("workspace", _text(0, 64)))
-
-# Messages of a board: (name, rule) of each field but op.
-FROM_BOARD = {
-    "hello": (
-        ("version", _number(1, 255)),
-        ("zone", _number(-840, 840)),
-        ("records", _STATE),
-        ("journal", _STATE),
-        ("relied", _SEQ),
-        ("rule", _text(0, 64)),
-    ),
-    "lines": _RANGE,
-    "check": _RANGE + (("digest", _CRC),),
-    "agreed": (_OF_LOG, _OF_EPOCH, ("rewrites", _COUNT)),
-    "keep": (_OF_LOG, _OF_EPOCH, ("seqs", _list(1, 16, items=_number(1, log_line.MAX_SEQ))), ("digest", _CRC)),
-    "holds": (_OF_EPOCH, ("first", _SEQ), ("last", _SEQ)),
-    "notes": (_OF_EPOCH, ("after", _NOTE), ("to", _NOTE), ("files", _list(0, NOTES_AT_ONCE))),
-    "note": (_OF_EPOCH, ("file", _NOTE), ("digest", _CRC)),
-    "get": (("id", _text(1, 16)),) + _CALLER,
-    "search": (("query", _text(1, 2000)), ("limit", _number(1, 50)))
-    + _CALLER
-    + (("tags", _list(0, 8, items=_text(0, 64))), ("since", _MOMENT), ("until", _MOMENT), ("folders", _IS)),
-    "file": (("path", _text(1, 300)), ("first", _number(1, 1 << 24)), ("count", _number(1, 100))) + _CALLER,
-    "listen": (("wait", _number(0, 60)), ("mid", _text(0, MID_CHARS)), ("turn", _text(0, 16))),
-    "reply": (_MID, _OFFER, ("k", _number(1, (1 << 30) - 1))),
-    "push": (_MID, _ROOM, ("text", _text(1, PUSH_CHARS))),
-    "status": (("items", _list(1, ITEMS)),),
-    "senses": (_OF_EPOCH, ("next", _number(0, 255)), ("whole", _IS), ("items", _list(0, SENSES)))
-    + (("shared", _list(0, SENSES, **_NUMBERS)),),
-    "readings": (_OF_EPOCH, ("level", _number(0, 1)), ("seq", _BLOCK_SEQ)),
-}
-# Answers to a board.
-TO_BOARD = {
-    "welcome": (("records", _HELD), ("journal", _HELD), ("archived", _SEQ), ("asks", _IS), ("told", _text(0, 1000)))
-    + (("notes", _CRC), ("senses", _CRC)),
-    "have": (_OF_LOG, _OF_EPOCH, ("have", _SEQ)),
-    "same": (),
-    "differs": (),
-    "found": (("note", _text(0, 300)), ("confidence", _SURE), ("sure", _list(0, 50, **_NUMBERS))),
-    "kept": (("count", _COUNT),),
-    "noted": (("lacks", _list(0, NOTES_AT_ONCE, **_NUMBERS)), ("state", _CRC)),
-    "perceived": (("have", _list(2, 2)), ("state", _CRC)),
-    "got": (),
-    "say": (_MID, _OFFER, _ROOM)
-    + _CALLER
-    + (("command", _IS), ("forwarded", _text(0, FORWARDED_CHARS)), ("quoted", _text(0, QUOTED_CHARS)))
-    + (("edits", _text(0, MID_CHARS)),),
-    "cancel": (_MID,),
-    "quiet": (("again", _number(0, 3600)),),
-    "received": (("cancel", _IS),),
-    "refused": (("why", _text(1, 1000)), ("again", _number(0, 86400))),
-}
+_COUNT = _rule("0..1073741823")
+_ADDRESS = (("board", _rule("text", "1..32")), ("link", _COUNT), ("n", _COUNT))
 
 
 class BadMessage(EngramError):

@@ -11,26 +11,6 @@ from engram.link import messages
 _MOST_QUESTIONS = const(6)  # without an answer yet
 _SILENCE = const("the companion did not answer in time")
 
-_ANSWERS = {
-    "hello": "welcome",
-    "lines": "have",
-    "check": "same differs",
-    "agreed": "have same",
-    "search": "found",
-    "keep": "kept",
-    "holds": "kept",
-    "notes": "noted",
-    "note": "noted",
-    "get": "got",
-    "file": "got",
-    "listen": "say cancel quiet",
-    "reply": "received",
-    "push": "received",
-    "status": "received",
-    "senses": "perceived",
-    "readings": "perceived",
-}
-
 
 Body = namedtuple("Body", "size pieces")
 """A message's body: its bytes, and a function that yields them."""
@@ -116,7 +96,7 @@ class _Question:
     def receive(self, head: dict) -> None:
         if head["op"] == "refused":
             self.error = Refused(text.printable(head["why"]), head["again"])
-        elif head["op"] not in _ANSWERS[self._op].split():
+        elif head["op"] not in messages.ANSWERS[self._op]:
             self.error = NetError("the companion answered %s with %s" % (self._op, head["op"]))
         self.head = head
         self.event.set()
