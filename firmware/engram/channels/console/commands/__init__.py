@@ -4,10 +4,12 @@ from engram import tables
 from engram.errors import ArgumentError
 from engram.memory import access
 
+_COMMANDS = list(tables.rows("channels/console/commands"))
+
 
 def commands():
     """Yield (name, arguments, purpose) of each command."""
-    for line in tables.rows("channels/console/commands"):
+    for line in _COMMANDS:
         command, _, purpose = line.partition(" -- ")
         name, _, usage = command.partition(" ")
         yield name, usage, purpose
