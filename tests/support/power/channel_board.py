@@ -13,15 +13,12 @@ import json
 import random
 import sys
 
-import vfs  # type: ignore
-
 import faulty_flash
-import flash
+from cut_board import Echo, mount, tell
 from engram.app import App
 from engram.channels.message import ChannelSink, Message
 from engram.clock import Clock
 from engram.errors import ModelError
-from engram.llm.types import Reply
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 NETWORK = 100000
@@ -42,24 +39,15 @@ ROUNDS = 80
 FAULTY = 40  # rounds in which the network loses and doubles
 
 
-class Model:
-    """Answers what was said last."""
+class Model(Echo):
+    """Fails once."""
 
-    name = "scripted"
-    rounds = 10
     has_failed = False
 
-    async def stream(self, request, on_text, on_retry=None):
-        said = list(request.messages())[-1].text.split("\n")[-1]
+    def take(self, said):
         if "fails" in said and not self.has_failed:
             self.has_failed = True
             raise ModelError("the model is away.")
-        await on_text("this answers ")
-        await on_text(said)
-        return Reply("this answers " + said, (), "end", (-1, -1, -1))
-
-    def tidy(self):
-        pass
 
 
 class Network:
@@ -154,11 +142,6 @@ class Chat(ChannelSink):
         return self.is_delivered
 
 
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
-
-
 def chat_of(number):
     """The chat of a message."""
     sender, group, _ = SAID[number - 1]
@@ -209,11 +192,8 @@ def journal_of(board):
 def main(path, cut):
     """Do what is to be done."""
     random.seed(3)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
     is_network = cut > NETWORK
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", 0 if is_network else cut))
-    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+    device = mount(path, 0 if is_network else cut)
     app = App("/flash", dict(SETTINGS, **{"people.rate": 1000}), clock=Clock(0, lambda: 1790000000), model=Model())
     board = app.board
     network = Network(path, cut - NETWORK if is_network else 0)

@@ -11,10 +11,7 @@ import json
 import random
 import sys
 
-import vfs  # type: ignore
-
-import faulty_flash
-import flash
+from cut_board import mount, tell
 from engram.app import App
 from engram.clock import Clock
 from engram.learning import distill
@@ -50,11 +47,6 @@ class Model:
         return Reply(answer, (), "end", (-1, -1, -1))
 
 
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
-
-
 def note(at):
     """A note, long enough for two of them to fill a batch."""
     return "%s number %d stands in the hall and %s" % (WORDS[at], at, "so on " * 60)
@@ -82,10 +74,7 @@ def contents(parts):
 def main(path, cut):
     """Do what is to be done."""
     random.seed(7)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
-    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+    device = mount(path, cut)
     parts = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model()).board
     there = parts.notes.for_caller(OWNER).text(parts.notes.for_caller(OWNER).today())
     for at in range(NOTES):

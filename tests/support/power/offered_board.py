@@ -12,38 +12,18 @@ import json
 import random
 import sys
 
-import vfs  # type: ignore
-
-import faulty_flash
-import flash
+from cut_board import Echo, mount, tell
 from engram.app import App
 from engram.channels.message import Message
 from engram.clock import Clock
 from engram.errors import NetError
 from engram.link.conversation import Conversation
-from engram.llm.types import Reply
 from engram.memory.access import OWNER, Caller
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
 ROUNDS = 60
 FAULTY = 30  # rounds in which the link breaks
-
-
-class Model:
-    """Answers what was said last."""
-
-    name = "scripted"
-    rounds = 10
-
-    async def stream(self, request, on_text, on_retry=None):
-        said = list(request.messages())[-1].text.split("\n")[-1]
-        await on_text("this answers ")
-        await on_text(said)
-        return Reply("this answers " + said, (), "end", (-1, -1, -1))
-
-    def tidy(self):
-        pass
 
 
 class Companion:
@@ -95,19 +75,11 @@ async def converse(board, companion):
         board.journal.add(OWNER, "user", "owner", "something else")
 
 
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
-
-
 def main(path, cut):
     """Do what is to be done."""
     random.seed(5)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
-    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
-    app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Model())
+    device = mount(path, cut)
+    app = App("/flash", SETTINGS, clock=Clock(0, lambda: 1790000000), model=Echo())
     board = app.board
     tell("opened", device.changes)
     companion = Companion(path)

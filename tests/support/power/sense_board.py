@@ -4,13 +4,13 @@ sense_board.py play FLASH TRACE    readings of two hours on each of DAYS days; p
 sense_board.py look FLASH          what is on a flash, before and after readings of another hour
 """
 
-import json
 import sys
 
 import vfs  # type: ignore
 
 import faulty_flash
 import flash
+from cut_board import tell
 from engram.clock import Clock
 from engram.senses.rings import HOUR_LEVEL, MINUTE_LEVEL
 from engram.senses.senses import Senses
@@ -20,11 +20,6 @@ START = 1790000400  # an hour begins
 DAYS = 40
 MINUTES = 120
 NAMES = ("room", "door")
-
-
-def tell(*words):
-    """Print one line."""
-    sys.stdout.write("> " + json.dumps(words) + "\n")
 
 
 def value_of(number, minute):

@@ -11,19 +11,15 @@ import asyncio
 import random
 import sys
 
-import vfs  # type: ignore
-
-import faulty_flash
-import flash
+from cut_board import Echo, mount, tell
 from engram.app import App
 from engram.clock import Clock
 from engram.compat import sleep_ms
 from engram.errors import EngramError
-from engram.llm.types import Reply
 from engram.memory.access import Caller
 from engram.text.times import Repeat, Span
 from engram.timers.timer_store import TimerSpec
-from strict_network import Chat, World, tell
+from strict_network import Chat, World
 
 SETTINGS = {"extract.on": False, "flush.on": False, "log.level": "error", "journal.bytes": 65536}
 START = 1790000000  # 2026-09-21 14:13
@@ -47,23 +43,14 @@ ADDED = {
 REMOVED = {12: "gone"}
 
 
-class Model:
-    """Answers what was said last; counts what it is asked."""
-
-    name = "scripted"
-    rounds = 10
+class Model(Echo):
+    """Notes what it is asked."""
 
     def __init__(self, world):
         self._world = world
 
-    async def stream(self, request, on_text, on_retry=None):
-        said = list(request.messages())[-1].text.split("\n")[-1]
+    def take(self, said):
         self._world.note("asked", said)
-        await on_text("this answers " + said)
-        return Reply("this answers " + said, (), "end", (-1, -1, -1))
-
-    def tidy(self):
-        pass
 
 
 class Toolbox:
@@ -135,10 +122,7 @@ async def live(board, world, clock):
 def main(path, cut):
     """Do what is to be done."""
     random.seed(3)
-    flash.mount(path, 1 << 20, "/made")
-    vfs.umount("/made")
-    device = faulty_flash.FaultyFlash(path, 0, "", ("half", cut))
-    vfs.mount(vfs.VfsLfs2(device, **flash.OPTIONS), "/flash")
+    device = mount(path, cut)
     world = World(path)
     clock = [START + STEP * len(world.of("step"))]
     app = App("/flash", SETTINGS, clock=Clock(0, lambda: clock[0]), model=Model(world))

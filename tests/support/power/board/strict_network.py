@@ -63,8 +63,3 @@ class Chat(ChannelSink):
         except OSError as error:
             # Before the network took it, or nobody knows.
             return False if error.errno == _BEFORE else None
-
-
-def tell(*words):
-    """Print one line."""
-    print("> " + json.dumps(words))
