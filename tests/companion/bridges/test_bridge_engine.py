@@ -16,7 +16,7 @@ from engram_host.companion.conversations.display import AGAIN
 from engram_host.companion.conversations.people import AdmissionRules
 from engram_host.companion.errors import StoreUnavailable
 from extent import matrix
-from faulty_network import EDITED, PARAGRAPHS
+from faulty_network import EDITED
 from waiting import wait_until_async
 
 # --- private chats, groups, threads
@@ -256,22 +256,6 @@ async def test_an_answer_streams_into_one_message_and_typing_is_shown_until_it_b
     slow.give("")
     await house.wait_until_delivered()
     assert len(house.network.shown) == 1 and len(house.network.signs) == signs
-
-
-@in_house(PARAGRAPHS)
-async def test_where_nothing_is_edited_each_paragraph_comes_when_it_is_finished(house: House):
-    slow = Slow()
-    slow.board(house)
-    await house.say("hi")
-    slow.give("One.\n\nTw")
-    await wait_until_async("the first one", lambda: house.texts() == ["One."])
-    slow.give("o.\n\n```\na\n\nb")
-    await wait_until_async("the second one", lambda: house.texts() == ["One.", "Two."])
-    slow.give("\n```\n\nEnd")
-    await wait_until_async("the code", lambda: house.texts()[2:] == ["```\na\n\nb\n```"])
-    slow.give("")
-    await house.wait_until_delivered()
-    assert house.texts()[3:] == ["End"] and house.network.signs == []
 
 
 @in_house()

@@ -19,11 +19,6 @@ def test_no_input_at_all_is_an_end_too(home: Home):
     assert ended.printed.startswith("Engram ")
 
 
-def test_the_last_line_needs_no_line_end(home: Home):
-    ended = say(home, "hello", STORE, end="")
-    assert (ended.status, home.memories()) == (0, ["my bike is green"])
-
-
 def test_the_input_may_be_a_file(home: Home):
     home.write("messages", f"hello\n{STORE}\n")
     with (home.folder / "messages").open("rb") as messages:

@@ -41,11 +41,6 @@ def _piped(chunks, limit=100):
 # --- a pipe
 
 
-def test_a_line_that_is_too_long_is_reported_with_its_length():
-    lines = _piped([b"x" * 150, b"x" * 50 + b"\nnext\n"])
-    assert lines[0] == 200 and lines[1] == b"next"
-
-
 def test_any_bytes_give_the_lines_of_a_naive_split():
     random.seed(8)
     for _ in range(60):
