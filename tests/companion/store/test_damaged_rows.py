@@ -35,10 +35,6 @@ def others(board: PlainBoard, *damaged: int) -> dict[int, bytes]:
     return {seq: line for seq, line in board.logs[JOURNAL].lines.items() if seq not in damaged}
 
 
-def test_a_damaged_line_is_passed_over_and_the_others_are_read(board: PlainBoard):
-    assert lines(board) == others(board, 6)
-
-
 def test_pages_go_on_behind_damaged_lines(store: CompanionStore, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("engram_host.companion.store.boards.table.AT_ONCE", 3)
     board = PlainBoard(store)

@@ -115,14 +115,18 @@ def test_notes_are_written_appended_edited_and_read():
     }
 
 
+ON_A_NOTE = (
+    ("file_read", {}),
+    ("file_write", {"text": "y"}),
+    ("file_append", {"text": "y"}),
+    ("file_edit", {"old": "x", "text": "y"}),
+)
+"""Calls that read or change a note, and their other arguments."""
+
+
 def test_notes_refuse_what_is_not_theirs():
     board = _board(mode="lightweight")
-    for name, arguments in (
-        ("file_read", {}),
-        ("file_write", {"text": "x"}),
-        ("file_append", {"text": "x"}),
-        ("file_edit", {"old": "x", "text": "y"}),
-    ):
+    for name, arguments in ON_A_NOTE:
         for file in ("../config.json", "MEMORY.md/../x", "MEMORY.md\0", "2026-02-30.md"):
             assert _error(_run(board, name, OWNER, file=file, **arguments))[0] == "file"
 
@@ -130,12 +134,7 @@ def test_notes_refuse_what_is_not_theirs():
 def test_notes_stay_out_of_a_group_room():
     board = _board(mode="lightweight")
     board.notes.for_caller(OWNER).write("MEMORY.md", "x")
-    for name, arguments in (
-        ("file_read", {}),
-        ("file_write", {"text": "y"}),
-        ("file_append", {"text": "y"}),
-        ("file_edit", {"old": "x", "text": "y"}),
-    ):
+    for name, arguments in ON_A_NOTE:
         argument, problem = _error(_run(board, name, ROOM, file="MEMORY.md", **arguments))
         assert argument == "file" and "stay out of group rooms" in problem
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == "x"
