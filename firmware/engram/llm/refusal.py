@@ -10,6 +10,7 @@ ids          ids of calls are nine letters and digits
 another      a field that the service handed out, which goes back no more
 """
 
+from engram import tables
 from engram.compat import const
 from engram.errors import ModelRefused
 from engram.net.response import describe_status, error_words
@@ -21,32 +22,9 @@ _STATUS = (
     ("api_error", 500), ("server", 500), ("timeout", 504), ("unavailable", 503), ("overload", 529), ("insufficient", 402),
 )  # fmt: skip
 _TOO_LONG = const(("context length", "context window", "context size", "too long", "too large", "too many tokens"))
-# Names in refusals. The ids come before the tools: theirs are calls of tools.
-_NAMES = (
-    ("stream_options", ("stream_options", "include_usage")),
-    ("stream", ("'stream'", '"stream"', "`stream`", "stream:", "to stream", "streaming")),
-    ("max_tokens", ("max_tokens", "max tokens")),
-    ("max_completion_tokens", ("max_completion_tokens",)),
-    ("cache_control", ("cache_control",)),
-    ("ids", ("call id", "call ids", "call_id", "tool_calls.id", "].id", "tool_use.id", "tool_use_id")),
-    ("content", ("content",)),
-    (
-        "system",
-        ("system role", "role system", "'system'", '"system"', "`system`", "system message", "system prompt",
-         "system instruction", "system instructions", "developer instruction", "developer role", "must alternate",
-         "user and assistant roles"),
-    ),
-    ("tools", ("tool", "tools", "tool_use", "tool_choice", "function call", "function calls", "function calling", "functions")),
-)  # fmt: skip
 _OF_CALLS = ("ids", "content")
 # A request loses much without these: they are left out only if the words deny them, and tell of no other fault.
 _DENIED_ONLY = ("stream", "tools")
-_DENIALS = (
-    "not support", "n't support", "unsupported", "that support", "not allow", "not enabled", "not permitted", "not available",
-    "unknown field", "unknown param", "unknown name", "unknown argument", "unrecognized", "extra input", "extra field",
-    "extra_forbidden", "requires --", "must be verified", "no tools",
-)  # fmt: skip
-_FAULTS = ("parse", "parsing", "json", "validation", "failed_generation", "context")
 
 
 class Refusal(Exception):
@@ -101,14 +79,16 @@ def refused_name(words: str, request, optional, without) -> str:
     for name in kept:
         if name not in without and _is_named(words, name.lower()):
             return name
-    is_denied = any(denial in words for denial in _DENIALS) and not any(fault in words for fault in _FAULTS)
+    denials, faults, *parts = [row.split("|") for row in tables.rows("llm/refusals")]
+    is_denied = any(denial in words for denial in denials) and not any(fault in words for fault in faults)
     # Once a model has called a tool it takes tools: something else is wrong.
     impossible = ("tools",) if has_calls or not request.tools else ()
     if not has_calls:
         impossible += _OF_CALLS
     if not is_denied:
         impossible += _DENIED_ONLY
-    for name, phrases in _NAMES:
+    # The ids come before the tools: theirs are calls of tools.
+    for name, *phrases in parts:
         may_change = name in optional and name not in without and name not in impossible
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
