@@ -66,10 +66,10 @@ def build(config, folder: str = "", clock=None, model=None, network=None) -> "Bo
     return board
 
 
-def _load_handlers() -> dict:
-    from engram.channels.console.commands.handlers import HANDLERS  # at the first command: a start needs none
+def _load_handler_finder():
+    from engram.channels.console.commands.handlers import find_handler  # at the first command: a start needs none
 
-    return HANDLERS
+    return find_handler
 
 
 class Board:
@@ -204,7 +204,7 @@ class Board:
             jobs=self.jobs,
             remote_search=self.remote_search,
         )
-        self.commands = Commands(self, _load_handlers)
+        self.commands = Commands(self, _load_handler_finder)
         self.inbox = Inbox(self.folder + "/memory", self.commands, self.agent, self.journal, self.clock)
         self.timers.runner = TimerRunner(
             self.timers, self.inbox.deliveries, self.journal, agent=self.agent, toolbox=self.toolbox

@@ -16,9 +16,9 @@ def commands():
 
 
 class Commands:
-    def __init__(self, board, load_handlers):
+    def __init__(self, board, load_finder):
         self._board = board
-        self._load_handlers = load_handlers
+        self._load_finder = load_finder
 
     def run(self, caller, line: str):
         """Yield an answer's lines, pauses (int, ms) and reports (dict); ArgumentError if unknown."""
@@ -29,7 +29,7 @@ class Commands:
             raise ArgumentError("/" + name[:20], "there is no such command; /help lists them.")
         if rest and not usages[0]:
             raise ArgumentError("/" + name, "takes nothing after it.")
-        return _help(rest.strip("/")) if name == "help" else self._load_handlers()[name](self._board, caller, rest)
+        return _help(rest.strip("/")) if name == "help" else self._load_finder()(name)(self._board, caller, rest)
 
 
 def _help(wanted: str):
