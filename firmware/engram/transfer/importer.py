@@ -88,7 +88,7 @@ class Importer:
         present = keeper.text(name)
         if present == content:
             return
-        if present.strip() and present != profile.TEMPLATES.get(name):
+        if present.strip() and present != profile.template(name):
             self._report["notes"].append("not touched, since another text stands there: " + name)
         else:
             (keeper.write if is_profile else keeper.put)(name, content)

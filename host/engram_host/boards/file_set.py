@@ -204,6 +204,6 @@ def _has_lines(log: str, sizes: Mapping[str, int], content: Callable[[str], byte
 
 
 def _templates() -> dict[str, bytes]:
-    from engram.memory.texts.profile import TEMPLATES
+    from engram.memory.texts.profile import TEMPLATES, template
 
-    return {f"profile/{name}": text.encode() for name, text in TEMPLATES.items()}
+    return {f"profile/{name}": template(name).encode() for name in TEMPLATES}

@@ -10,7 +10,7 @@ Everybody has a user.md and a task.md of their own; the others are the agent's, 
 them. A change is first noted in the log of changes with the old text, so that it can be undone after a restart too.
 """
 
-from engram import files
+from engram import files, tables
 from engram.errors import ArgumentError
 from engram.memory import principal_files
 from engram.memory.access import OWNER
@@ -23,20 +23,13 @@ FILES = ("identity.md", "soul.md", RULES, USER, TASK)
 _PRIVATE = (USER, TASK)
 _LIMITS = {RULES: 1000, TASK: 300}  # characters
 
-TEMPLATES = {
-    "identity.md": """# Identity
-Name: Engram
-Role: a personal assistant that runs on a small board and remembers.
-Limits: says so when it does not know or cannot do something.
-""",
-    "soul.md": """# Soul
-Warm, direct and brief. Honest about what is remembered and what is guessed.
-Careful with what people tell in private.
-""",
-    "user.md": """# User
-Nothing is known yet. Long-term preferences and agreements go here.
-""",
-}
+TEMPLATES = ("identity.md", "soul.md", USER)
+"""Files that begin with a text; see template()."""
+
+
+def template(name: str) -> str:
+    """Return the text with which a file begins, "" for none."""
+    return tables.read("memory/texts/" + name[:-3]) if name in TEMPLATES else ""
 
 
 class Profile:
@@ -56,7 +49,7 @@ class Profile:
         there = files.names(self.folder)  # one look at the flash, in place of one for each file
         for name in TEMPLATES:
             if name not in there:
-                files.write(self.folder + "/" + name, TEMPLATES[name])
+                files.write(self.folder + "/" + name, template(name))
 
     def put(self, path: str, content: str) -> None:
         files.write(path, content)
@@ -95,7 +88,7 @@ class PrincipalProfile(principal_files.PrincipalTexts):
 
     def _whole(self, name: str) -> str:
         if name == USER and self._principal != OWNER.principal and files.size(self._path(name)) < 0:
-            return TEMPLATES[USER]
+            return template(USER)
         return super()._whole(name)
 
     def _change(self, name: str, content: str) -> None:

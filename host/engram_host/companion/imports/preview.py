@@ -249,7 +249,7 @@ class CopiedTexts:
         if name in self._written:
             return self._written[name]
         if name in profile.FILES:
-            return profile.TEMPLATES[name]
+            return profile.template(name)
         if name != MEMORY and not is_note(name):
             raise ArgumentError("file", "is neither a text of the profile nor a note.")
         return "\n".join(self._read_note(name) or ())
