@@ -4,7 +4,7 @@ model can use.
 
 from collections import namedtuple
 
-from engram import text
+from engram import tables, text
 from engram.compat import const, ticks_diff, ticks_ms
 from engram.errors import ArgumentError, EngramError
 from engram.schema_check import check_fields, fits
@@ -14,21 +14,13 @@ _CALLERS = const(8)  # callers with a pending call, and failed calls
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
 
 _ENDS = const(",.!;:，。！；：、\n")
-_YES = const(
-    "|yes|yes please|yes thanks|yes thank you|yeah|yep|sure|sure go ahead|ok|okay|ok thanks|ok thank you|okay do it|do it|"
-    "do it now|go ahead|yes go ahead|yes do it|please do|of course|confirm|confirmed|agreed|"
-    "好|好的|好吧|好的 谢谢|可以|是|是的|行|嗯|对|對|确认|確認|同意|没问题|沒問題|当然|當然|"
-    "ja|ja bitte|klar|gerne|sí|si|sí por favor|claro|vale|oui|d'accord|はい|お願いします|네|예|sim|"
-    "да|Да|конечно|Конечно|хорошо|Хорошо|نعم|"
-)
-"""Plain agreements; anything else may revoke a yes."""
 
 
 def is_yes(said: str) -> bool:
     for end in _ENDS:
         said = said.replace(end, " ")
     said = " ".join(said.split()).lower()
-    return bool(said) and "|" not in said and "|" + said + "|" in _YES
+    return bool(said) and "|" not in said and "|" + said + "|" in tables.read("tools/yes")
 
 
 class Confirmations:
@@ -49,7 +41,7 @@ class Confirmations:
         """Allow the pending call after a yes; end its wait after anything else."""
         self.tick()
         waiting = self._waiting.pop(turn.caller, None)
-        turn.confirmed = waiting if is_yes(turn.said) else None
+        turn.confirmed = waiting if waiting and is_yes(turn.said) else None
 
     def is_confirmed(self, turn, name: str, arguments: dict) -> bool:
         """True, once, if the person confirmed exactly this call."""
