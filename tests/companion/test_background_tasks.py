@@ -239,7 +239,7 @@ def outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 def test_the_background_tasks_that_are_killed_here_are_all_there_are():
     # A SQLite file has no leases: see processes/test_leases.py. Merges go on after a restart in test_change_memories.py. The
     # others are periodic as the expiry.
-    assert {*WORKS, "leases", "merges", "anomalies", "backup", "checking", "media"} == set(TASKS)
+    assert {*WORKS, "leases", "merges", "anomalies", "habits", "backup", "checking", "media"} == set(TASKS)
 
 
 @pytest.mark.parametrize("name, kill", matrix([*WORKS], [*WAYS]))

@@ -28,6 +28,8 @@ from engram_host.companion.errors import StoreUnavailable
 from engram_host.companion.folders.service import FolderService
 from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.gateway.service import ApiKey
+from engram_host.companion.habits.finder import HabitFinder
+from engram_host.companion.habits.sources import HabitSources
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.chat_imports import ChatImports
 from engram_host.companion.imports.service import ImportService
@@ -187,6 +189,15 @@ class CompanionApp:
             conversations=self.conversations,
             supervisor=supervisor,
         )
+        self.habits = HabitFinder(
+            sources=HabitSources(store.boards, store.folders, store.vectors, self.memories.browser),
+            values=store.values,
+            identity=lambda: None if embedding.changes_left else embedding.identity,
+            ask=self.gateway.complete,
+            conversations=self.conversations,
+            supervisor=supervisor,
+            lease=leases.lease("habits"),
+        )
         self.dispatcher = MessageDispatcher(
             replication=self.replication,
             searching=self.search.answer_board,
@@ -327,6 +338,7 @@ class CompanionApp:
                 self.imports,
                 self._media_upkeep,
                 self.anomalies,
+                *([self.habits] if self.settings.gateway.has_model else []),
                 self.alerts,
                 self.bridge_engine,
                 self.bridges,

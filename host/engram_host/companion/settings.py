@@ -88,6 +88,10 @@ class GatewaySettings:
     all_tokens: int = setting(10000000, "ENGRAM_GATEWAY_ALL_TOKENS", low=0, high=1 << 40)
     timeout_seconds: int = setting(600, "ENGRAM_GATEWAY_TIMEOUT", low=1, high=3600)
 
+    @property
+    def has_model(self) -> bool:
+        return bool(self.url and self.model)
+
 
 @dataclass(frozen=True)
 class ChatSettings:

@@ -35,6 +35,7 @@ TASKS = (
     "embedding",
     "expiry",
     "folders",
+    "habits",
     "http",
     "imports",
     "leases",

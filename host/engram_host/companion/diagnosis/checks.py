@@ -75,7 +75,8 @@ def tls(settings: Settings) -> Iterator[Finding]:
 
 
 def gateway(settings: Settings) -> Iterator[Finding]:
-    """Check the gateway's key; raises SettingError."""
+    """Check the gateway's key, and whether its model looks for habits; raises SettingError."""
+    yield well("habits", CHECKS.say("habits" if settings.gateway.has_model else "no_habits"))
     if not service_url(settings.gateway):
         return
     secrets = SecretStore(settings.home)

@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import JSONResponse
 
+from engram import text
 from engram_host.companion.errors import CompanionError
 
 BUSY_HEADERS = {"Retry-After": "5"}
@@ -76,6 +77,9 @@ class OpenAiApi:
     def is_answer(self, value: Any) -> bool:
         return isinstance(value, dict) and isinstance(value.get("choices"), list)
 
+    def answer_text(self, value: dict[str, Any]) -> str:
+        return "".join(text.part(text.part(each, "message", dict), "content", str) for each in value["choices"][:1])
+
     def is_end(self, data: bytes) -> bool:
         return data.strip() == b"[DONE]"
 
@@ -125,6 +129,9 @@ class AnthropicApi:
 
     def is_answer(self, value: Any) -> bool:
         return isinstance(value, dict) and isinstance(value.get("content"), list)
+
+    def answer_text(self, value: dict[str, Any]) -> str:
+        return "".join(text.part(block, "text", str) for block in value["content"])
 
     def is_end(self, data: bytes) -> bool:
         """Return False: Anthropic's last event is passed on like any other."""

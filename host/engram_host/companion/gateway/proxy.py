@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from engram_host.companion.auth.access import ApiCaller
+from engram_host.companion.auth.access import OPERATOR, ApiCaller
 from engram_host.companion.gateway import request as gateway_request
 from engram_host.companion.gateway.dialects import (
     BUSY_HEADERS,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:  # a companion without a gateway starts without it
 MOST_AT_ONCE = 128  # concurrent calls: bounds the memory and the connections to the service
 MOST_OF_ONE = 8  # concurrent calls of one board
 _ENDING_SECONDS = 10.0
+_OWN_TOKENS = 2000  # of an answer to the companion itself, with room for a model that thinks
 _MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the tokens count
 
 
@@ -70,6 +71,24 @@ class Gateway:
                 return await self._forward(request, wanted, count, stack)
         except GatewayRefused as refused:
             return self._refusal_response(refused, api)
+
+    async def complete(self, prompt: str) -> str:
+        """Return the default model's answer to a prompt of the companion's own, which counts as the operator's.
+
+        Raise GatewayRefused or StoreUnavailable.
+        """
+        api = self._service.api
+        body = {
+            "model": self._settings.model,
+            "max_tokens": _OWN_TOKENS,
+            "messages": [{"role": "user", "content": prompt}],
+        }
+        wanted = gateway_request.parse_request(encode_json(body), self._settings, api)
+        async with AsyncExitStack() as stack:
+            count = await self._begin_call(OPERATOR, wanted, stack)
+            with _unused_if_refused(count):
+                answer = await self._service.ask(wanted.body, {}, stack)
+            return api.answer_text(await self._service.whole(answer, count))
 
     async def models(self, request: Request, caller: ApiCaller) -> Response:
         try:

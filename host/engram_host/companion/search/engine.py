@@ -19,6 +19,7 @@ from engram import log_line, text
 from engram.clock import day_name
 from engram.memory import ALL, access, attributes, line_meaning
 from engram.memory.access import Caller
+from engram.memory.records.fields import stated
 from engram.text.light_words import content_terms
 from engram.text.times import without_days
 from engram_host.companion.errors import StoreUnavailable, UnknownDevice
@@ -389,7 +390,7 @@ class Ranking:
 
 
 def _text(line: Fields) -> str:
-    return line_meaning.attributed_text(line) if "text" in line else line["content"]
+    return line_meaning.attributed_text(line) if "text" in line else stated(line)
 
 
 def _shown_fields(line: bytes, caller: Caller) -> Fields | None:

@@ -13,6 +13,7 @@ from engram_host.companion.store.markdown_files import drop_folder_rows
 from engram_host.companion.store.rows import EVENTS, OF_COPY, LogRow, Rows
 from engram_host.companion.store.senses.table import drop_senses
 from engram_host.companion.store.senses.types import MINUTES
+from engram_host.companion.store.values import HABITS
 from engram_host.companion.types import LEFT_NOTES, NOTES, RetentionLimits
 
 _log = logging.getLogger("engram.upkeep")
@@ -71,7 +72,7 @@ _PARTS = _Sized(
 )
 _BLOCKS = _Sized("sense_blocks", "device, epoch, level, seq, block_check", "1", "device, level", "seq DESC")
 
-_NOTES = "name = ? OR name LIKE ?"
+_NOTES = "name IN (?, ?) OR name LIKE ?"
 
 
 @dataclass(frozen=True)
@@ -249,5 +250,5 @@ def _contents(rows: Rows, name: str) -> BoardContents:
     )
 
 
-def _note_names(name: str) -> tuple[str, str]:
-    return f"embedding.position.{name}", f"embedding.jobs.{name}.%"
+def _note_names(name: str) -> tuple[str, str, str]:
+    return HABITS + name, f"embedding.position.{name}", f"embedding.jobs.{name}.%"

@@ -4,6 +4,8 @@ from engram_host.companion.store.database import DatabaseTable, Notice, reads, w
 from engram_host.companion.store.rows import Rows
 
 CHANNEL = "engram"
+HABITS = "habits."
+"""Prefix of the value of a board with the clusters that habits were looked for in."""
 
 
 class ValueTable(DatabaseTable):

@@ -1,0 +1,1 @@
+"""Habits of people, found in what boards remember of their days."""
