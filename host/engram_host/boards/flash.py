@@ -226,14 +226,7 @@ def make_image(board: str, config: Path | None, out: Path, progress: Progress) -
 
 
 def flash(
-    board: str,
-    named_port: str,
-    path: Path,
-    config: Path | None,
-    *,
-    may_erase: bool,
-    baud: int,
-    progress: Progress,
+    board: str, named_port: str, path: Path, config: Path | None, *, may_erase: bool, baud: int, progress: Progress
 ) -> None:
     """Write MicroPython and Engram's file system; raises MemoryAtRisk if the board holds user
     data."""

@@ -53,10 +53,7 @@ def backup(
     progress = Progress()
     save_media(settings.home, file)
     damaged = save_backup(
-        path,
-        file,
-        keep=keep,
-        report=lambda done, total: progress.step("Saving the database", done, total),
+        path, file, keep=keep, report=lambda done, total: progress.step("Saving the database", done, total)
     )
     media = save_media(settings.home, file)  # files that arrived during the backup
     prune_media(kept_files(file, keep))
@@ -125,12 +122,7 @@ def repair(context: Context) -> None:
     """
     from engram_host.companion.errors import StoreDamaged
     from engram_host.companion.lockfile import lock_home
-    from engram_host.companion.store.recovery import (
-        MOST_KEPT,
-        daily_backup,
-        kept_files,
-        replace_damaged,
-    )
+    from engram_host.companion.store.recovery import MOST_KEPT, daily_backup, kept_files, replace_damaged
 
     settings = _settings(context.home)
     path = _sqlite(settings)

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
     from engram_host.companion.store.removal import BoardContents
 
 
-app = typer.Typer(
-    help="Manage a board on a serial port, or erase one at the companion.",
-    no_args_is_help=True,
-)
+app = typer.Typer(help="Manage a board on a serial port, or erase one at the companion.", no_args_is_help=True)
 
 Kind = Annotated[str, typer.Option("--board", help="kind of board, such as ESP32_GENERIC_S3_OCT")]
 Config = Annotated[Path | None, typer.Option(help="config.json with your settings")]

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from engram_host.cli import output
-from engram_host.cli.access import (
-    checked_name,
-    note_command,
-    opened_store,
-    read_duration,
-)
+from engram_host.cli.access import checked_name, note_command, opened_store, read_duration
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 from engram_host.companion.auth import mosquitto, tokens
@@ -107,12 +102,7 @@ def list_devices(context: Context) -> None:
         made = {token.device: token.made for token in store.tokens.tokens()}
         former = store.tokens.former_tokens(int(time.time()))
     found = [
-        {
-            "device": name,
-            "token_made": made.get(name),
-            "former_ends": former.get(name),
-            "heard": heard.get(name),
-        }
+        {"device": name, "token_made": made.get(name), "former_ends": former.get(name), "heard": heard.get(name)}
         for name in sorted({*heard, *made})
     ]
     if context.json:

@@ -71,32 +71,21 @@ class SharedOption:
     default: Any
 
 
-Devices = Annotated[
-    list[str] | None,
-    typer.Option("--device", "-d", help="board name; repeatable; default: all"),
-]
+Devices = Annotated[list[str] | None, typer.Option("--device", "-d", help="board name; repeatable; default: all")]
 
 JSON = SharedOption("json", Annotated[bool, typer.Option(_JSON_FLAG, help="print one JSON document")], False)
 HOME = SharedOption(
-    "home",
-    Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="folder of the companion's files")],
-    DEFAULT_HOME,
+    "home", Annotated[Path, typer.Option(envvar=HOME_VARIABLE, help="folder of the companion's files")], DEFAULT_HOME
 )
 URL = SharedOption(
     "url",
     Annotated[
-        str,
-        typer.Option(envvar=API_VARIABLE, help="URL of the companion; default: the one that runs on --home"),
+        str, typer.Option(envvar=API_VARIABLE, help="URL of the companion; default: the one that runs on --home")
     ],
     "",
 )
 DEVICE = SharedOption(
-    "device",
-    Annotated[
-        str,
-        typer.Option("--device", "-d", help="board name; optional if only one is known"),
-    ],
-    "",
+    "device", Annotated[str, typer.Option("--device", "-d", help="board name; optional if only one is known")], ""
 )
 PORT = SharedOption(
     "port", Annotated[str, typer.Option(help="serial port of the board; optional if only one board is connected")], ""

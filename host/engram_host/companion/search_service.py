@@ -15,26 +15,12 @@ from engram.memory import access, ids, principal_files
 from engram.memory.access import Caller
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.embedding.indexer import read_index
-from engram_host.companion.errors import (
-    BadSearch,
-    EmbedderError,
-    NoSuchFile,
-    Refused,
-    StoreUnavailable,
-    UnknownDevice,
-)
+from engram_host.companion.errors import BadSearch, EmbedderError, NoSuchFile, Refused, StoreUnavailable, UnknownDevice
 from engram_host.companion.folders.service import FileExcerpt, FolderService, excerpt
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.replication.messages import Head, hits_answer, line_answer
 from engram_host.companion.search.engine import SearchEngine
-from engram_host.companion.search.request import (
-    MOST_DEVICES,
-    MOST_LINES,
-    REASONS,
-    Hit,
-    SearchRequest,
-    SearchResult,
-)
+from engram_host.companion.search.request import MOST_DEVICES, MOST_LINES, REASONS, Hit, SearchRequest, SearchResult
 from engram_host.companion.search.view import QueryVector
 from engram_host.companion.settings import SearchSettings
 from engram_host.companion.store.board_notes import NoteFileTable

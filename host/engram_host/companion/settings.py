@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 from urllib.parse import unquote, urlsplit
 
-from engram_host.companion.bridge_settings import (
-    BRIDGES_TABLE,
-    BridgeSettings,
-    PeopleSettings,
-    read_bridges,
-)
+from engram_host.companion.bridge_settings import BRIDGES_TABLE, BridgeSettings, PeopleSettings, read_bridges
 from engram_host.companion.errors import SettingError
 from engram_host.companion.folder_settings import FoldersSettings
 from engram_host.companion.settings_reader import read_file, read_section, secrets_in, setting

@@ -78,12 +78,7 @@ def check_answers(companion: Companion, operation: Any, mode: schemathesis.Gener
     excluded = [CHECKS.get_one("positive_data_acceptance")] if is_picky else []
 
     @given(case=operation.as_strategy(generation_mode=mode))
-    @settings(
-        max_examples=examples,
-        database=None,
-        phases=(Phase.generate,),
-        suppress_health_check=HEALTH_CHECKS,
-    )
+    @settings(max_examples=examples, database=None, phases=(Phase.generate,), suppress_health_check=HEALTH_CHECKS)
     def try_it(case) -> None:
         if path.startswith("/v1/boards/") and isinstance(case.query.get("wait", 0), int):
             case.query["wait"] = case.query.get("wait", 0) % 2  # nobody answers here

@@ -40,11 +40,7 @@ def test_the_bucket_used_longest_ago_is_evicted(clock: Clock, monkeypatch: pytes
     assert limiter.wait_seconds("garden") == 0
 
 
-@given(
-    rate=st.floats(0.1, 100),
-    burst=st.integers(1, 50),
-    steps=st.lists(st.floats(0, 3), min_size=1, max_size=200),
-)
+@given(rate=st.floats(0.1, 100), burst=st.integers(1, 50), steps=st.lists(st.floats(0, 3), min_size=1, max_size=200))
 def test_nobody_comes_more_often_than_the_rate_and_the_burst_allow(rate: float, burst: int, steps: list[float]):
     now = 0.0
     rates = RateLimiter(rate, burst, lambda: now)

@@ -76,8 +76,7 @@ def test_everybody_may_talk_only_where_a_star_says_so():
 
 
 @in_one_case(
-    "network, field",
-    [(kind.name, field.name) for kind in KINDS.values() for field in kind.fields if field.is_secret],
+    "network, field", [(kind.name, field.name) for kind in KINDS.values() for field in kind.fields if field.is_secret]
 )
 def test_a_secret_in_companion_toml_is_refused_and_not_shown(network, field):
     with pytest.raises(SettingError) as caught:

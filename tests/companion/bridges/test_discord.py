@@ -8,11 +8,7 @@ import pytest
 from bridge_run import made, on, running
 from discord_fake import DiscordServer
 from discord_records import Channel, Message
-from engram_host.companion.bridges.errors import (
-    BridgeUnavailable,
-    NetworkAway,
-    SendRefused,
-)
+from engram_host.companion.bridges.errors import BridgeUnavailable, NetworkAway, SendRefused
 from engram_host.companion.bridges.network import Chat, Incoming
 from engram_host.companion.conversations.chat_messages import keepable
 from recording_host import RecordingHost

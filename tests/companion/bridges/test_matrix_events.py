@@ -206,13 +206,7 @@ def test_a_time_in_a_room_begins_with_the_invitation_or_with_joining_without_one
 
 @in_one_case(
     "named, thread",
-    [
-        ("$root", "$root"),
-        ("$" + "x" * 254, "$" + "x" * 254),
-        ("$" + "x" * 255, ""),
-        ("$\0x", ""),
-        ("root", ""),
-    ],
+    [("$root", "$root"), ("$" + "x" * 254, "$" + "x" * 254), ("$" + "x" * 255, ""), ("$\0x", ""), ("root", "")],
 )
 def test_a_thread_is_the_id_of_an_event_and_nothing_else_that_a_client_names(named, thread):
     relation = {"m.relates_to": {"rel_type": "m.thread", "event_id": named}}

@@ -6,11 +6,7 @@ from typing import Any
 import pytest
 
 from bridge_run import made, on, running
-from engram_host.companion.bridges.errors import (
-    BridgeUnavailable,
-    FileNotFetched,
-    NetworkAway,
-)
+from engram_host.companion.bridges.errors import BridgeUnavailable, FileNotFetched, NetworkAway
 from engram_host.companion.bridges.network import Chat
 from engram_host.companion.bridges.slack.bridge import Slack
 from engram_host.companion.bridges.slack.words import escaped_length, readable, rendered

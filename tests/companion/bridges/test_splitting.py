@@ -29,10 +29,7 @@ LINES = [
 ]
 TEXTS = st.lists(st.sampled_from(LINES), max_size=60).map("\n".join)
 FEATURES = st.builds(
-    Features,
-    st.integers(140, 400),
-    st.sampled_from([len, utf16_units, utf8_bytes]),
-    st.sampled_from([None, 1.0]),
+    Features, st.integers(140, 400), st.sampled_from([len, utf16_units, utf8_bytes]), st.sampled_from([None, 1.0])
 )
 
 

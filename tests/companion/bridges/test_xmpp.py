@@ -20,10 +20,7 @@ from prosody_server import DOMAIN, ROOM, ProsodyServer, is_usable
 from recording_host import RecordingHost
 from waiting import wait_until_async
 
-pytestmark = [
-    pytest.mark.soak,
-    pytest.mark.skipif(not is_usable(), reason="there is no prosody for this machine"),
-]
+pytestmark = [pytest.mark.soak, pytest.mark.skipif(not is_usable(), reason="there is no prosody for this machine")]
 
 ACCOUNT = f"kitchen@{DOMAIN}"
 

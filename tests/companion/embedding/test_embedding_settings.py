@@ -114,10 +114,7 @@ def test_of_the_local_models_those_are_taken_that_are_installed(store, monkeypat
 def test_none_makes_none(store):
     assert isinstance(
         make_embedder(
-            load({"provider": "none", "api_key": KEY}),
-            values=store.values,
-            vectors=store.vectors,
-            key_version=1,
+            load({"provider": "none", "api_key": KEY}), values=store.values, vectors=store.vectors, key_version=1
         ),
         NoEmbedder,
     )

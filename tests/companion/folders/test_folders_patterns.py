@@ -7,13 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engram_host.companion.errors import SettingError
-from engram_host.companion.folders.sources import (
-    folder_sources,
-    list_files,
-    matches,
-    may_match_below,
-    read_file,
-)
+from engram_host.companion.folders.sources import folder_sources, list_files, matches, may_match_below, read_file
 from markdown_folders import place_of, settings_of, write
 from one_case import in_one_case
 

@@ -6,12 +6,7 @@ import random
 from engram_host.transfer.report import NOTHING_DONE, parse_reports, read_reports
 from one_case import in_one_case
 
-OUTCOME = {
-    "counts": {"stored": 1},
-    "files": [],
-    "unknown": ["colour"],
-    "notes": ["a note"],
-}
+OUTCOME = {"counts": {"stored": 1}, "files": [], "unknown": ["colour"], "notes": ["a note"]}
 REFUSAL = {"code": "tags", "why": "tags: too many."}
 OTHERS = [None, 5, "text", [], {}, [5], {"stored": "many"}]
 

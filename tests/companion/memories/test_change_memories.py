@@ -271,12 +271,7 @@ def test_a_merge_forgets_the_other_memory_once_the_board_has_the_text(api: httpx
     assert kitchen.ask("listen", wait=0, mid=head["mid"], turn="")["op"] == "quiet"
     answer(kitchen, head, outcome(changed=1))
     second = offered(kitchen)
-    assert line_of(second) == {
-        "origin": f"{kitchen.epoch:08x}:m2",
-        "deleted": True,
-        "was": 2,
-        "scope": "user:owner",
-    }
+    assert line_of(second) == {"origin": f"{kitchen.epoch:08x}:m2", "deleted": True, "was": 2, "scope": "user:owner"}
     answer(kitchen, second, outcome(forgotten=1))
     api.post(f"/changes/{change['id']}/undo")
     for entry in ("m2", "m1"):

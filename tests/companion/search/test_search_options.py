@@ -75,12 +75,7 @@ def test_history_comes_only_on_demand_and_is_marked(store: SearchStore):
     assert [hit.state for hit in now.hits] == ["live", "live"]
     then = engine_of(store).search(asked("door lunch", history=True))
     states = {(hit.id, hit.seq): hit.state for hit in then.hits}
-    assert states == {
-        ("m1", 1): "superseded",
-        ("m2", 2): "live",
-        ("m3", 3): "earlier version",
-        ("m3", 5): "live",
-    }
+    assert states == {("m1", 1): "superseded", ("m2", 2): "live", ("m3", 3): "earlier version", ("m3", 5): "live"}
 
 
 # --- sides, weights, thresholds

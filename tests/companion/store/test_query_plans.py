@@ -13,16 +13,7 @@ from engram_host.companion.store.database import tables_with
 from engram_host.companion.store.rows import Rows
 from engram_host.companion.store.sqlite import SqliteRows
 from engram_host.companion.types import LEFT_NOTES, NOTES, NoteSpan, SeqRange
-from filled_boards import (
-    EPOCH,
-    IDENTITY,
-    NOW,
-    TEMPLATE,
-    FilledBoard,
-    fill_template,
-    record_lines,
-    turn_lines,
-)
+from filled_boards import EPOCH, IDENTITY, NOW, TEMPLATE, FilledBoard, fill_template, record_lines, turn_lines
 from one_case import in_one_case
 
 LINES = 40

@@ -10,15 +10,7 @@ from engram_host.companion.errors import Refused, TooManyWaiting, UnknownConvers
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.conversations.table import MOST_BEGUN, MOST_UNNAMED, Reply
 from engram_host.companion.store.rows import Rows
-from engram_host.companion.types import (
-    LOGS,
-    ConversationLimits,
-    Hello,
-    LogState,
-    PieceKind,
-    Said,
-    Sender,
-)
+from engram_host.companion.types import LOGS, ConversationLimits, Hello, LogState, PieceKind, Said, Sender
 from extent import matrix
 from waiting import SECONDS
 

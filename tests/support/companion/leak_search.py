@@ -88,14 +88,7 @@ def _message(chance: random.Random, victim: str) -> bytes:
     caller = {"principal": "owner", "group": False, "workspace": ""}
     log = {"log": "records", "epoch": 11}
     fields: dict[str, dict[str, Any]] = {
-        "hello": {
-            "version": 1,
-            "zone": 0,
-            "records": [11, 1, 1, 0],
-            "journal": [11, 1, 1, 0],
-            "relied": 0,
-            "rule": "",
-        },
+        "hello": {"version": 1, "zone": 0, "records": [11, 1, 1, 0], "journal": [11, 1, 1, 0], "relied": 0, "rule": ""},
         "lines": {**log, "after": 0, "to": 1, "count": 1},
         "check": {**log, "after": 0, "to": 3, "count": 3, "digest": "00000000"},
         "agreed": {**log, "rewrites": 5},

@@ -70,7 +70,7 @@ def add_copy_routes(app: FastAPI, companion: CompanionApp) -> None:
         "/v1/devices/{device}/messages",
         response_class=Response,
         responses={
-            200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"},
+            200: {"content": {BINARY: {}}, "description": "the answers, one after the other; none to what came late"}
         },
         openapi_extra=requires(Role.OWN_DEVICE) | {"requestBody": _BODY},
     )

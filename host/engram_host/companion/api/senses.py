@@ -108,11 +108,7 @@ def _add_export_route(app: FastAPI, readings: ReadingService) -> None:
         responses={200: {"content": {JSON_LINES: {}}, "description": "a line for each minute, hour or day"}},
     )
     async def exported(
-        device: DeviceName,
-        sense: SenseName,
-        since: Since = 0,
-        until: Until = 0,
-        level: Level = "minute",
+        device: DeviceName, sense: SenseName, since: Since = 0, until: Until = 0, level: Level = "minute"
     ) -> StreamingResponse:
         """All that is kept of a sense at a level; of all times without `since`."""
         known = await asyncio.to_thread(readings.find, device, sense)

@@ -33,12 +33,7 @@ from engram_host.companion.conversations.chat_messages import (
 )
 from engram_host.companion.conversations.delivery import Lanes
 from engram_host.companion.conversations.people import PeopleService
-from engram_host.companion.conversations.service import (
-    BRIDGE_IDS,
-    ConversationService,
-    check_said,
-    why_not_corrected,
-)
+from engram_host.companion.conversations.service import BRIDGE_IDS, ConversationService, check_said, why_not_corrected
 from engram_host.companion.errors import CompanionError, StoreUnavailable
 from engram_host.companion.media.service import MediaService
 from engram_host.companion.settings import ChatSettings

@@ -109,12 +109,7 @@ class ConversationService(BackgroundPart):
     """Messages to boards and their answers; runs between start() and stop()."""
 
     def __init__(
-        self,
-        *,
-        boards: BoardTable,
-        conversations: ConversationTable,
-        settings: ChatSettings,
-        supervisor: Supervisor,
+        self, *, boards: BoardTable, conversations: ConversationTable, settings: ChatSettings, supervisor: Supervisor
     ):
         super().__init__(supervisor, "conversations")
         self._boards = boards

@@ -100,11 +100,7 @@ def build_graph(parts: ModelParts) -> bytes:
         _LAYER.substitute(n=n, next=n + 1, l=f"encoder.layer.{n}", heads=parts.heads) for n in range(parts.layers)
     ]
     text = _GRAPH.substitute(
-        layers="".join(layers),
-        count=parts.layers,
-        width=parts.words.width,
-        positions=POSITIONS,
-        step=1 / _TOP_ROW,
+        layers="".join(layers), count=parts.layers, width=parts.words.width, positions=POSITIONS, step=1 / _TOP_ROW
     )
     model = parser.parse_model(text)
     for name, value in parts.read_weights():

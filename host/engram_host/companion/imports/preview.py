@@ -90,13 +90,7 @@ class _Board:
             return ImportLine(number, "refused", why, shown)
         records, clock, texts = self._records, self._clock, self._texts
         importer = Importer(
-            records=records,
-            clock=clock,
-            eviction=clock,
-            forgetting=records,
-            profile=texts,
-            notes=texts,
-            caller=OWNER,
+            records=records, clock=clock, eviction=clock, forgetting=records, profile=texts, notes=texts, caller=OWNER
         )
         report = importer.import_object(command.removeprefix(IMPORT))
         if "why" in report:

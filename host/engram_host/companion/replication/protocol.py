@@ -38,15 +38,7 @@ from engram_host.companion.store.boards.replica import NO_QUOTA, ReplicationTabl
 from engram_host.companion.store.boards.status import BoardStatusTable
 from engram_host.companion.store.senses.table import SenseTable
 from engram_host.companion.supervisor import BackgroundPart, Supervisor
-from engram_host.companion.types import (
-    LOGS,
-    Hello,
-    LineBatch,
-    LineQuota,
-    LogName,
-    LogState,
-    Sender,
-)
+from engram_host.companion.types import LOGS, Hello, LineBatch, LineQuota, LogName, LogState, Sender
 
 _log = logging.getLogger("engram.replication")
 

@@ -13,13 +13,7 @@ from engram.senses.rings import rows_in
 from engram_host.companion.errors import Refused
 from engram_host.companion.replication.messages import DAMAGED_SECONDS, UPDATE_SECONDS, Head
 from engram_host.companion.store.boards.status import TELEGRAM_STATES, BoardStatus
-from engram_host.companion.store.senses.types import (
-    SPANS,
-    Listed,
-    ReadingBlock,
-    Row,
-    SenseList,
-)
+from engram_host.companion.store.senses.types import SPANS, Listed, ReadingBlock, Row, SenseList
 from engram_host.companion.types import NoteEntry, NoteSpan
 
 # --- notes: a list of them, and texts that are missing here

@@ -15,16 +15,7 @@ from numpy.typing import NDArray
 
 from engram.memory import ALL, attributes
 from engram.memory.line_meaning import phrases_of
-from engram.store.types import (
-    ARCHIVED,
-    EIGHTHS,
-    FORGOTTEN,
-    HEAD,
-    MOST_TERMS,
-    SUPERSEDED,
-    Entry,
-    row_length,
-)
+from engram.store.types import ARCHIVED, EIGHTHS, FORGOTTEN, HEAD, MOST_TERMS, SUPERSEDED, Entry, row_length
 from engram.text.openers import only_asks
 from engram_host.companion.entries import lines as entry_lines
 from engram_host.companion.entries.lines import EntryState, EntryStates

@@ -54,11 +54,7 @@ _TRY_AGAIN = (errors.SerializationFailure, errors.DeadlockDetected, ConnectionLo
 _DAMAGED = (errors.DataCorrupted, errors.IndexCorrupted)
 _SAYS_DAMAGED = ("could not open file", "could not read block", "invalid memory alloc", "chunk")
 
-_SETTINGS = (
-    errors.InsufficientPrivilege,
-    errors.FeatureNotSupported,
-    errors.ReadOnlySqlTransaction,
-)
+_SETTINGS = (errors.InsufficientPrivilege, errors.FeatureNotSupported, errors.ReadOnlySqlTransaction)
 
 _DIALECT = (
     (" INTEGER PRIMARY KEY AUTOINCREMENT", " BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"),
@@ -321,11 +317,7 @@ async def advisory_locks(url: str) -> AsyncIterator[PostgresLocks]:
     """Hold locks while the context is open; StoreUnavailable, also inside, on a lost connection."""
     try:
         connection = await psycopg.AsyncConnection.connect(
-            url,
-            autocommit=True,
-            connect_timeout=_SESSION_SECONDS,
-            options=_SERVER_KEEPALIVE,
-            tcp_user_timeout=8000,
+            url, autocommit=True, connect_timeout=_SESSION_SECONDS, options=_SERVER_KEEPALIVE, tcp_user_timeout=8000
         )
         async with connection:
             yield PostgresLocks(connection)

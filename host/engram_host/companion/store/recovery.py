@@ -60,13 +60,7 @@ def kept_files(out: Path, keep: int) -> list[Path]:
     return [out, *(out.with_name(f"{out.name}.{number}") for number in range(1, keep))]
 
 
-def save_backup(
-    path: Path,
-    out: Path,
-    *,
-    keep: int = 1,
-    report: ReportProgress = _report_nothing,
-) -> int:
+def save_backup(path: Path, out: Path, *, keep: int = 1, report: ReportProgress = _report_nothing) -> int:
     """Copy a database atomically and return its damaged lines; raises CompanionError."""
     if not path.exists():
         raise StoreUnavailable(f"there is no database {path}: no companion has run there yet.")
@@ -146,13 +140,7 @@ def restore_backup(saved: Path, path: Path, note: AuditEntry | None = None) -> N
         _empty_log(path)
 
 
-def replace_damaged(
-    path: Path,
-    *,
-    kept: Path,
-    backups: Iterable[Path],
-    note: AuditEntry,
-) -> Path | None:
+def replace_damaged(path: Path, *, kept: Path, backups: Iterable[Path], note: AuditEntry) -> Path | None:
     """Replace a damaged, closed database by the first sound backup, or a new one; return the backup."""
     sound = next((backup for backup in backups if _is_sound(backup)), None)
     with _replacing(path, ".new", lambda: _remove_beside(path)) as draft:

@@ -14,13 +14,7 @@ from urllib.parse import urlsplit
 from markdown_it import MarkdownIt
 from nio import LoginResponse, ProfileGetDisplayNameResponse, RoomSendResponse, SyncResponse, WhoamiResponse
 
-from engram_host.companion.bridges.errors import (
-    BridgeError,
-    BridgeUnavailable,
-    NetworkAway,
-    SendFailed,
-    SignInRefused,
-)
+from engram_host.companion.bridges.errors import BridgeError, BridgeUnavailable, NetworkAway, SendFailed, SignInRefused
 from engram_host.companion.bridges.matrix import events as matrix_events
 from engram_host.companion.bridges.matrix.client import MatrixClient, TokenRefused, ask, deliver, refusal_in
 from engram_host.companion.bridges.matrix.events import Account

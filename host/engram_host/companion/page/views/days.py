@@ -14,14 +14,7 @@ from engram_host.companion.api.copies import DeviceName
 from engram_host.companion.app import CompanionApp
 from engram_host.companion.entries.reader import ReadEntry
 from engram_host.companion.overview.journal import TURNS_AT_ONCE, DayMark, Turn
-from engram_host.companion.page.formatting import (
-    MEDIA_BYTES,
-    cut_text,
-    html_bytes,
-    media_in,
-    parse_day,
-    take_fitting,
-)
+from engram_host.companion.page.formatting import MEDIA_BYTES, cut_text, html_bytes, media_in, parse_day, take_fitting
 from engram_host.companion.page.page import Page, Views, redirect
 from engram_host.companion.page.views.memory_list import ListedMemory, listed
 from engram_host.companion.store.media import StoredMedia

@@ -32,13 +32,7 @@ _UNSURE = -1
 
 
 def sync_copies(
-    rows: Rows,
-    device: DeviceRow,
-    hello: Hello,
-    copies: Sequence[LogRow],
-    events: list[str],
-    is_other: bool,
-    now: int,
+    rows: Rows, device: DeviceRow, hello: Hello, copies: Sequence[LogRow], events: list[str], is_other: bool, now: int
 ) -> tuple[dict[LogName, HeldLog], dict[LogName, LogRow]]:
     """Update the copies to a hello; return held states and present copies. `is_other`: new board."""
     held: dict[LogName, HeldLog] = {}
@@ -83,13 +77,7 @@ def _sync_copy(rows: Rows, device: DeviceRow, copy: LogRow, state: LogState, eve
 
 
 def _present_copy(
-    rows: Rows,
-    device: DeviceRow,
-    log: LogName,
-    epoch: int,
-    copies: Mapping[int, LogRow],
-    events: list[str],
-    now: int,
+    rows: Rows, device: DeviceRow, log: LogName, epoch: int, copies: Mapping[int, LogRow], events: list[str], now: int
 ) -> tuple[LogRow, bool]:
     former = next((copy for copy in copies.values() if copy.is_present), None)
     if former is not None and former.epoch == epoch:

@@ -10,16 +10,7 @@ from engram_host.companion.store.conversations.table import OPEN
 from engram_host.companion.store.damage import DamagedLines, count_damaged
 from engram_host.companion.store.database import DatabaseTable, reads
 from engram_host.companion.store.rows import AT_ONCE, OF_COPY, PRESENT, DeviceRow, LogRow, Rows, chunks, line_bytes
-from engram_host.companion.types import (
-    FOLDER,
-    LOGS,
-    Change,
-    Device,
-    LogName,
-    LogState,
-    SeqRange,
-    SetAsideLine,
-)
+from engram_host.companion.types import FOLDER, LOGS, Change, Device, LogName, LogState, SeqRange, SetAsideLine
 from engram_host.time_zones import BoardZone
 
 MOST_NUMBER = (1 << 63) - 1

@@ -11,12 +11,7 @@ from typing import Any
 
 from engram_host.companion.errors import UnknownDevice
 from engram_host.companion.store.bridges.types import ChatPlace, Delivery, DeliveryEnd, KeptMessage, Shown
-from engram_host.companion.store.conversations.table import (
-    OPEN,
-    check_room,
-    find_conversation,
-    insert_conversation,
-)
+from engram_host.companion.store.conversations.table import OPEN, check_room, find_conversation, insert_conversation
 from engram_host.companion.store.database import DatabaseTable, reads, writes
 from engram_host.companion.store.rows import Rows, in_list, read_row, row_values
 from engram_host.companion.types import ConversationLimits, Said
@@ -269,10 +264,7 @@ def insert_delivery(rows: Rows, delivery: Delivery, now: int) -> Delivery | None
 
 
 def _keep_bounds(rows: Rows, place: ChatPlace, now: int) -> None:
-    for where, keys, most in (
-        (f"{_PLACE} AND ", _place_key(place), MOST_OPEN_CHAT),
-        ("", (), MOST_OPEN),
-    ):
+    for where, keys, most in ((f"{_PLACE} AND ", _place_key(place), MOST_OPEN_CHAT), ("", (), MOST_OPEN)):
         condition = f"{where}state = 'open'"
         ((count,),) = rows.run(f"SELECT count(*) FROM bridge_deliveries WHERE {condition}", keys)
         if count > most:
