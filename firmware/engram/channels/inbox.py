@@ -179,7 +179,8 @@ class Inbox:
         await sink.on_saved("t%d" % seq)
         if "op" in line:
             if sink.delivery.pieces is None and (is_open or not sink.is_confirming):
-                raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+                name = message.text.partition(" ")[0] if message.is_command else "message"
+                raise ArgumentError(name or "command", _NOT_AGAIN)
             return None
         newest, _ = self._journal.seen.newest_of(message.mid)
         if newest and newest["seq"] != seq:
