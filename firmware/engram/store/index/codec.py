@@ -10,6 +10,7 @@ In RAM each row is an integer: its number times 8, plus the level.
 
 A term is known by a hash of 24 bits, made from its crc32; those of labels are the highest eighth. That a word of a query
 shares its hash with one of ten thousand others has a chance of one in 1,500; then the two are one word to the index.
+The first half of a word's hash is that of its first five letters, so that words which begin alike stand together.
 """
 
 from array import array
@@ -45,11 +46,30 @@ _SPARE = const(16)  # bytes that a list may have more than rows
 _BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
 
 
-def term_hash(term: str) -> int:
+BEGIN = const(5)
+"""Letters at the begin of a word by which it is related to others."""
+
+RELATED = const("*")
+"""Mark of a term that is a hash of six hexadecimal digits."""
+
+_BEGIN_BITS = const(0xFFF000)
+
+
+def word_hash(term: str) -> int:
     bits = crc32(term.encode()) & 0xFFFFFF
-    if term[0] in _LABEL_MARKS:
-        return bits | LABEL
+    if len(term) > BEGIN:
+        bits = crc32(term[:BEGIN].encode()) & _BEGIN_BITS | bits & ~_BEGIN_BITS
     return bits if bits < LABEL else bits - LABEL
+
+
+def term_hash(term: str) -> int:
+    if term[0] in _LABEL_MARKS:
+        return crc32(term.encode()) & 0xFFFFFF | LABEL
+    return int(term[1:], 16) if term[0] == RELATED else word_hash(term)
+
+
+def begin_alike(one: int, other: int) -> bool:
+    return one & _BEGIN_BITS == other & _BEGIN_BITS
 
 
 def level(count: int, length: int, mean: int) -> int:

@@ -3,7 +3,7 @@
     NAME.x1 NAME.x2 ...    tables (table.py)
     NAME.index             the manifest, which of them count: lines as in log_line.py, replaced in one step
 
-    {"format":2,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
+    {"format":4,"epoch","tail":[segment, offset, seq],"next","tidy","drop":[numbers of files to remove],
      "pieces":[[number, first seq], ...],"marked":N,"pending":[entry, ...],"crc"}
     {"state":{...},"crc"}
     {"piece","dead":bits of dead rows in base64,"crc"}       for each of the N tables that have some
@@ -29,7 +29,7 @@ from engram.store.index.table import Table, TableDamaged
 _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tell
 _MOST_FAULTS = const(3)  # rebuilds of tables that do not read back: without end they would wear the flash out
 _FAULT = const("it does not read back as it was written: restart the board, and report this if it comes again.")
-_FORMAT = const(3)  # also counts what the tables have: 2 and 1 are of other stems
+_FORMAT = const(4)  # also counts what the tables have: 3 has other hashes, 2 and 1 other stems
 _BUFFER = const(512)
 _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
