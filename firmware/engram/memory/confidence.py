@@ -15,12 +15,14 @@ from engram import text
 from engram.compat import const
 from engram.memory import attributes
 from engram.memory.ranking import Item, most_evidence
+from engram.store.index.codec import BEGIN
 from engram.store.search.weights import OWN, inverse_frequency
 
 _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a single one in a row of mean length
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
 GROWN = const(180)  # entries from which on the weights of words say enough
 OWN_WORDS = 750  # thousandths of a hit that has all words
+_ALIKE = const(3)  # a word that only begins like one of the query counts a third: alone it is a weak answer
 _JUDGED = const(5)  # hits of a store whose words are looked at
 _AT_LEAST = const(4096)  # that a word is given, however common
 
@@ -65,7 +67,10 @@ class Certainty:
 
     def of_own_words(self, said: str) -> int:
         own = set(text.index_terms(said)).union(attributes.terms(said))
-        return sum([weight for term, weight in self.weights.items() if term in own]) * OWN_WORDS // self._sum
+        begins = {word[:BEGIN] for word in own if len(word) >= BEGIN}
+        alike = [term for term in self.weights if len(term) >= BEGIN and term not in own and term[:BEGIN] in begins]
+        total = sum([weight for term, weight in self.weights.items() if term in own])
+        return (total + sum([self.weights[term] for term in alike]) // _ALIKE) * OWN_WORDS // self._sum
 
 
 def of_words(evidence: int, measure) -> int:

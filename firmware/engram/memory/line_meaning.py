@@ -157,10 +157,11 @@ def _turn_labels(line: dict):
     yield "@" + line.get("scope", ALL)
 
 
-def query_terms(query: str):
-    """Yield what a query asks an index for."""
+def query_terms(query: str, weights=None):
+    """Yield what a query asks an index for, and the other terms that have a weight."""
     yield from attributes.terms(query)
     yield from text.terms(query)
+    yield from weights or ()
 
 
 def attributed_text(line: dict) -> str:

@@ -8,6 +8,7 @@ from collections import namedtuple
 
 from engram import text
 from engram.compat import const
+from engram.store.index.codec import BEGIN
 from engram.store.search.weights import ONE
 from engram.text.light_words import content_terms
 from engram.text.openers import asks, only_asks
@@ -15,12 +16,29 @@ from engram.text.openers import asks, only_asks
 _LATER = const(3)  # days in which people report on a day
 _BY_TODAY = const(15)  # hundredths of a score of 1
 _BY_CALENDAR = const(5)  # the words of a date are found by themselves
+_MOST_RELATED = const(8)  # words to a word
+_LEAST_PART = const(4)  # letters of a part of a compound
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
 EVENT = const("!event")
 _LONGEST = const(240)  # characters of a question that repeats another one
 
 Item = namedtuple("Item", "id at who text score evidence confidence")
 """A search result; who is "" for a record, `confidence` is in thousandths."""
+
+
+def related(unknown: list, stores, idfs: dict) -> dict:
+    """Return the words that begin like some, or are the last part of one, with half of its weight."""
+    found = {}
+    for term in unknown:
+        if len(term) < BEGIN:
+            continue
+        alike = sorted({each for store in stores for each in store.related(term)})[:_MOST_RELATED]
+        parts = [term[-size:] for size in range(len(term) - _LEAST_PART, _LEAST_PART - 1, -1)][:_MOST_RELATED]
+        if parts and not alike:
+            having = [store.frequencies(parts)[1] for store in stores]
+            alike = [part for part in parts if any(counts.get(part) for counts in having)][:1]
+        found.update(dict.fromkeys(alike, idfs[term] // 2))
+    return found
 
 
 def most_evidence(items) -> int:

@@ -17,7 +17,8 @@ from engram.errors import NotFound
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 from engram.memory.ranking import (
-    EVENT, Item, events_on, most_evidence, on_one_scale, points, put_below, repeats, said_on, scaled, with_score,
+    EVENT, Item, events_on, most_evidence, on_one_scale, points, put_below, related, repeats, said_on, scaled,
+    with_score,
 )  # fmt: skip
 from engram.memory import access, attributes, confidence
 from engram.memory.events import whole_text
@@ -87,7 +88,8 @@ class Recall:
         days, words = self._without_days(asked.text)
         query = Query(words, asked.caller, asked.tags, asked.since, asked.until, asked.skip)
         terms = distinct_terms(query_terms(query.text))
-        frequencies = [self._records.entries.frequencies(terms), self._journal.entries.frequencies(terms)]
+        stores = self._records.entries, self._journal.entries
+        frequencies = [store.frequencies(terms) for store in stores]
         notes = self._find_notes(query, terms)
         if notes:
             frequencies.append((notes.count, notes.having))
@@ -102,6 +104,7 @@ class Recall:
             known = {term: weight if term in said else 1 for term, weight in known.items()}
             # What an attribute asks for weighs no less than the words that it is asked with.
             known.update({term: max(known.values()) for term in content if known.get(term) and term not in said})
+            known.update(related([term for term in said if not known.get(term, 1)], stores, idfs))
         items = self._ranked_records(query, known, certainty)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, certainty)

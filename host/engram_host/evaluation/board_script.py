@@ -34,14 +34,10 @@ class _NoRecords:
     def frequencies(self, terms):
         return 0, {}
 
-    def search(self, query, limit, known):
+    def none(self, *_):
         return ()
 
-    def importance_of(self, stated):
-        return ()
-
-    def newest(self, caller, tags):
-        return ()
+    search = importance_of = newest = related = is_used = none
 
 
 class _NoNotes:

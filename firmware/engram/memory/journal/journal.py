@@ -339,7 +339,7 @@ class Journal:
     def search(self, query, limit: int, session: str = "", weights=None):
         """Yield (hit, turn) for at most `limit` matches of a memory.recall.Query, best first."""
         labels = ("~" + session,) if session else ()
-        terms, scopes = line_meaning.query_terms(query.text), access.labels(query.caller)
+        terms, scopes = line_meaning.query_terms(query.text, weights), access.labels(query.caller)
         speaker = self._named(query.text, query.caller)
         wanted = Query(
             terms, labels, scopes, query.since, query.until, speaker, weights, line_meaning.asks_replies(query.text)

@@ -294,7 +294,7 @@ class Records:
     def search(self, query, limit: int, weights=None):
         """Yield (hit, record) for at most `limit` matches of a memory.recall.Query, best first."""
         scopes = access.labels(query.caller)
-        terms = line_meaning.query_terms(query.text)
+        terms = line_meaning.query_terms(query.text, weights)
         wanted = Query(terms, _tag_labels(query.tags), scopes, query.since, query.until, "", weights, True)
         for hit in self.entries.search(wanted, limit + _SPARE):
             if limit <= 0:
