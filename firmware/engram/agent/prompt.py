@@ -88,7 +88,7 @@ class PromptBuilder:
         turns = self.journal.window(sid, most)
         if seq < 0:
             turns = (turns + self.journal.unkept.seqs(caller))[-most:]
-        gist = self.journal.gists.of(sid)[1]
+        gist = self.journal.gists.of(sid, caller.workspace)[1]
         gist = _GIST % gist if gist else ""
         tokens = text.tokens(gist)
         turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2 - tokens)

@@ -103,7 +103,7 @@ class Extraction(Job):
             return
         self._records.check_room()
         reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
-        reading.gist.seqs = self._untold(turns[0]["sid"], reading.caller)
+        reading.gist.turns = self._untold(turns[0]["sid"], reading.caller)
         asking = self._look(reading) if self._has_last_look() else reading.ask(self._model, cursor)
         reading.apply(await self._answered(asking, reading.name))
         for problem in reading.refused:
@@ -116,12 +116,14 @@ class Extraction(Job):
     def _untold(self, sid: str, caller) -> list:
         """Return the turns that a session's gist is to tell next, [] while the window keeps the first until the next call."""
         journal, most = self._journal, self._config.get("session.messages")
-        untold, ahead = journal.untold(sid, most), most // 2 if self._has_last_look() else step(most)
+        ahead = most // 2 if self._has_last_look() else step(most)
+        untold = journal.untold(sid, caller.workspace, most)
         window = self._prompts.window(caller, sid, 0).turns if len(untold) > step(most) else ()
         if not window:
             return []
-        is_full = len(window) + ahead > most or untold[0] < window[0]
-        return untold if is_full and untold[0] < window[min(ahead, len(window) - 1)] else []
+        first = untold[0]["seq"]
+        is_full = len(window) + ahead > most or first < window[0]
+        return untold if is_full and first < window[min(ahead, len(window) - 1)] else []
 
     async def _look(self, reading) -> list:
         """Let the model keep what should last with its tools; return no elements. StoreFull, ModelError."""
@@ -130,7 +132,7 @@ class Extraction(Job):
             return []  # MEMORY.md is private
         turn.only = _KEEPING
         message = "\n".join(reading.gist.lines(_room(config)) + reading.said()) + _LOOK
-        message += _LOOK_GIST if reading.gist.seqs else ""
+        message += _LOOK_GIST if reading.gist.turns else ""
         self._cursor.spend(text.tokens(message))
         prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
@@ -172,13 +174,13 @@ class ExtractBatch(operations.Batch):
         self.last = turns[-1]["seq"]
         self.name = "t%d" % self.last if len(turns) == 1 else "t%d to t%d" % (turns[0]["seq"], self.last)
         self.notes = []
-        self.gist = _NextGist(journal, turns[0]["sid"])
+        self.gist = _NextGist(journal, turns[0]["sid"], self.caller.workspace)
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        note = _NOTE + _GIST if self.gist.seqs else _NOTE
+        note = _NOTE + _GIST if self.gist.turns else _NOTE
         form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
-        most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.seqs else 0)
+        most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.turns else 0)
         return await self._ask(
             model, cursor, tables.read("learning/extract") % _FACTS + form, await self.message(), most
         )
@@ -210,7 +212,7 @@ class ExtractBatch(operations.Batch):
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
     def _apply(self, element) -> None:
-        if self.gist.seqs and isinstance(element, dict) and element.get("op") == "gist":
+        if self.gist.turns and isinstance(element, dict) and element.get("op") == "gist":
             self.gist.text = str(element.get("content") or "")
             return
         if isinstance(element, dict) and element.get("op") == "forget":
@@ -282,32 +284,29 @@ class _NextGist:
 
     text = ""
 
-    def __init__(self, journal, sid: str):
+    def __init__(self, journal, sid: str, workspace: str):
         self._journal = journal
-        self._sid = sid
+        self._of = sid, workspace
         self._before = 0, ""
-        self.seqs = []
-        """The turns that it is to tell beside the gist before; [] if none is asked for."""
+        self.turns = []
+        """Those that it is to tell beside the gist before; [] if none is asked for."""
 
     def lines(self, room: int) -> list:
         """Return prompt lines of the turns, about `room` tokens, and of the gist before."""
-        if not self.seqs:
+        if not self.turns:
             return []
-        self._before = self._journal.gists.of(self._sid)
-        each = max(40, 4 * room // len(self.seqs))
-        turns = [self._journal.turn(seq) for seq in self.seqs]
-        turns = [turn for turn in turns if turn and "text" in turn and not turn.get("command")]
-        self.seqs = [turn["seq"] for turn in turns]
+        self._before = self._journal.gists.of(*self._of)
+        each = max(40, 4 * room // len(self.turns))
         lines = ["<gist>", fenced(self._before[1]), "</gist>", "<session>"]
-        lines += [fenced("[%s] %s" % (turn["who"], snippet(attributed_text(turn), each))) for turn in turns]
+        lines += [fenced("[%s] %s" % (turn["who"], snippet(attributed_text(turn), each))) for turn in self.turns]
         return lines + ["</session>"]
 
     def keep(self) -> None:
         """Keep the text, unless something that it tells was forgotten since, or the session is over."""
-        journal, sid = self._journal, self._sid
-        is_whole = journal.gists.of(sid) == self._before and all(journal.turn(seq) for seq in self.seqs)
-        if self.text and self.seqs and is_whole and journal.untold(sid, 1):
-            journal.gists.put(sid, self.seqs[-1], self.text)
+        journal = self._journal
+        is_whole = journal.gists.of(*self._of) == self._before and all(journal.turn(turn["seq"]) for turn in self.turns)
+        if self.text and self.turns and is_whole and journal.untold(*self._of, 1):
+            journal.gists.put(*self._of, self.turns[-1]["seq"], self.text)
 
 
 def _room(config) -> int:

@@ -78,7 +78,7 @@ def happened_at(line: dict) -> int:
 
 def people_labels(names) -> set:
     """Return the labels of people by each word of their names."""
-    return {"&" + word for name in names for word in text.words(name)}
+    return {"&" + term for name in names for term in text.terms(name)}
 
 
 def _record_labels(line: dict):

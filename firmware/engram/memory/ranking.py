@@ -19,7 +19,7 @@ _BY_CALENDAR = const(5)  # the words of a date are found by themselves
 _MOST_RELATED = const(8)  # words to a word
 _LEAST_PART = const(4)  # letters of a part of a compound
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
-EVENT = const("!event")
+_EVENT = const("!event")
 _LONGEST = const(240)  # characters of a question that repeats another one
 
 Item = namedtuple("Item", "id at who text score evidence confidence")
@@ -113,7 +113,7 @@ def events_on(days, query, records, clock, labels):
 
 def said_on(days, query, records, journal, clock) -> list:
     """Return (moment, id, who) of memories of the days, then of what people said, newest first."""
-    found = [(event["when"], event["id"], "") for event in events_on(days, query, records, clock, (EVENT,))]
+    found = [(event["when"], event["id"], "") for event in events_on(days, query, records, clock, (_EVENT,))]
     kept = (
         (record["id"], record["created"], "", record["content"])
         for record in records.newest(query.caller, query.tags)

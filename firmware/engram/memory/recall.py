@@ -17,8 +17,7 @@ from engram.errors import NotFound
 # Those below need it: an import within an import takes more of the stack.
 from engram.store.search.weights import ONE, OWN, distinct_terms, known_weights, measure_query, weights
 from engram.memory.ranking import (
-    EVENT, Item, events_on, most_evidence, on_one_scale, points, put_below, related, repeats, said_on, scaled,
-    with_score,
+    Item, events_on, most_evidence, on_one_scale, points, put_below, related, repeats, said_on, scaled, with_score,
 )  # fmt: skip
 from engram.memory import access, attributes, confidence
 from engram.memory.events import whole_text
@@ -111,6 +110,7 @@ class Recall:
             confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
         if days:
+            content = attributes.content(without_dates(query.text))
             if not content or not items:
                 sure = confidence.CERTAIN - 1 if content else confidence.OWN_WORDS
                 found = said_on(days, query, self._records, self._journal, self._clock)[: self.candidates]
@@ -120,27 +120,25 @@ class Recall:
                 more = points(days, self._clock.day_number(item.at))
                 item = with_score(item, item.score + more * ONE // 100)
                 items[place] = confidence.times(item, confidence.ON_DAYS if more else confidence.OFF_DAYS)
-            items = self._with_events(days, query, content, items)
+            items = self._with_people(days, query, content, items)
         items.sort(key=lambda item: (-item.score, -item.at, -int(item.id[1:])))
         items, lines = _with_notes(notes, known, measure, items)
         return Ranked(asked, items, lines, "")
 
-    def _with_events(self, days, query, content: list, items: list) -> list:
-        """Return items with the events of the days first: with the people that a query names, or all if it asks no more."""
-        names = [word for word in text.words(query.text) if not set(content).isdisjoint(text.index_terms(word))]
+    def _with_people(self, days, query, content: list, items: list) -> list:
+        """Return items with the events of the days first that have the people whom a query names."""
+        names = [term for term in text.terms(query.text) if not set(content).isdisjoint(text.index_terms(term))]
         scopes, is_used = access.labels(query.caller), self._records.entries.is_used
-        people = [word for word in names[:_NAMES] if is_used("&" + word, scopes)]
-        rest = set(content_terms(without_dates(query.text))).difference(text.index_terms(" ".join(people)))
-        if rest and not people:
+        people = [name for name in names[:_NAMES] if is_used("&" + name, scopes)]
+        if not people:
             return items
+        rest = set(content).difference(people, text.index_terms(" ".join(people)))
         others = {item.id: item for item in items}
         found = []
-        for event in events_on(days, query, self._records, self._clock, people_labels(people) or (EVENT,)):
-            if len(found) == self.candidates:
-                break
+        for event in events_on(days, query, self._records, self._clock, people_labels(people)):
             others.pop(event["id"], None)
             has = len(rest.intersection(text.index_terms(event["content"])))
-            sure = confidence.OWN_WORDS * (2 + has) // (2 + len(rest))
+            sure = confidence.OWN_WORDS * (1 + 2 * has) // (1 + 2 * len(rest))
             found.append(Item(event["id"], event["when"], "", "", 2 * ONE, 0, sure))
         return found + list(others.values())
 

@@ -13,8 +13,8 @@ meaning; "," leads to the next value.
     night, weekend, week, month, year    the last night; how many weeks, months or years back
     last                                 before a week, month, year or number of days; 1 if it is not the current one
     weekday, short_weekday               Monday is 0; the short form is read in commands only
-    named_month, other_month             January is 1; a short other name needs a number beside it,
-                                         so that Marco and Mars are no months
+    named_month, other_month             January is 1; a short name needs a number beside it, or a
+                                         word such as "in" before it, so that Mars alone is no month
     of, before                           what stands before a month
     refused                              a word of time that is not read
     nothing                              a phrase that only looks like another

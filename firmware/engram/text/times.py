@@ -266,7 +266,8 @@ def _calendar(words: list, at: int, today: int):
     year = _year_number(word_at(words, end)) or _year_number(word_at(words, end + 1))
     # "May" is a verb, and "march": a number beside it, or "in" before it, makes it a month.
     is_sure = len(word) >= _SURE_LETTERS or word[0] >= _NOT_LATIN
-    if day or year or is_sure or (kind == "named_month" and _is_led(words, at)):
+    is_name = kind == "other_month" and LEXICON.longest(words[:at], at - 1)[0] == "of"  # as in "of Marco"
+    if day or year or is_sure or (_is_led(words, at) and not is_name):
         return _latest(year, month, day, today)
     return None
 

@@ -4,7 +4,7 @@ import json
 
 from board import ANN, Script
 from engram import text
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, Caller
 from learners import learn, learner
 
 MOST = 12
@@ -69,7 +69,7 @@ async def test_a_gist_is_cut_and_survives_a_restart():
     board = _board(model)
     await _talk(board, 8)
     board.restart()
-    _, kept = board.journal.gists.of(board.journal.current(OWNER))
+    _, kept = board.journal.gists.of(board.journal.current(OWNER), "")
     assert 250 < text.tokens(kept) <= 300
 
 
@@ -94,12 +94,17 @@ async def test_a_gist_of_a_turn_that_was_forgotten_meanwhile_is_not_kept():
     model = Teller(lambda: board.journal.redact("t5", OWNER))
     board = _board(model)
     await _talk(board, 6)
-    assert model.gists and board.journal.gists.of(board.journal.current(OWNER)) == (0, "")
+    assert model.gists and board.journal.gists.of(board.journal.current(OWNER), "") == (0, "")
 
 
-async def test_a_short_session_and_another_persons_have_none():
+async def test_a_short_session_has_none_and_a_workspace_has_its_own():
     board = _board(Teller())
-    await _talk(board, 8)
-    await _talk(board, 4, ANN, 50)
-    assert "earlier in this session" not in _prompts(board)[-1]
-    assert board.journal.gists.of(board.journal.current(ANN)) == (0, "")
+    garden = Caller(ANN.principal, ANN.room, False, "garden")
+    await _talk(board, 4)
+    for number in range(20):
+        await _talk(board, 1, garden if number % 2 else ANN, number)
+    assert board.journal.gists.of(board.journal.current(OWNER), "") == (0, "")
+    for workspace, odd in (("", 0), ("garden", 1)):
+        _, kept = board.journal.gists.of(board.journal.current(ANN), workspace)
+        told = [int(number) for number in kept.split() if number != "gist"]
+        assert told[:3] == [odd, 2 + odd, 4 + odd] and {number % 2 for number in told} == {odd}

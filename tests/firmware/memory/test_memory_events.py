@@ -51,7 +51,7 @@ def _calendar():
 
 def test_events_are_found_by_person_and_day():
     board = _calendar()
-    for asked in ("with Carla in May", "what did I do with Carla in May?", "what did Carla Weiß and I do in May 2026?"):
+    for asked in ("with Carla in May", "What did Carla Weiß and I do in May 2026?", "¿Qué hice con Carla en mayo?"):
         found = board.find(asked, OWNER)
         assert found[0].id == "m3" and found[0].confidence >= 300, asked
         assert found[0].text == "Lunch (2026-05-12 12:30; Carla Weiß; old harbour)"

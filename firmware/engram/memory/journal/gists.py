@@ -1,8 +1,9 @@
 """The gists of sessions that are longer than their window, in a few sentences that a model wrote; no other place has them.
 
-    journal/gists.json    {"SESSION of EPOCH": [seq of the last turn that it tells, text], ..}
+    journal/gists.json    {"SESSION of EPOCH WORKSPACE": [seq of the last turn that it tells, text], ..}
 
-A gist leaves with its session, with any turn that it tells, and when the next session of its room begins.
+A gist tells what was said in one workspace, or outside of all. It leaves with its session, with any turn that it may tell, and
+when the next session of its room begins.
 """
 
 from engram import diag, files, text
@@ -23,34 +24,40 @@ class Gists:
         self._path = store.log.folder + _FILE
         self._kept = None
 
-    def of(self, sid: str) -> tuple:
-        """Return (seq of the last turn that a session's gist tells, its text); (0, "") without one."""
-        if self._kept is None:
-            self._kept = files.read_json(self._path, _LARGEST, _parse) or {}
-        return self._kept.get(self._key(sid), (0, ""))
+    def of(self, sid: str, workspace: str) -> tuple:
+        """Return (seq of the last turn that the gist of a session tells, its text); (0, "") without one."""
+        return self._all().get(self._key(sid, workspace), (0, ""))
 
-    def put(self, sid: str, until: int, content: str) -> None:
-        """Keep the gist of a session, cut to 300 tokens, in place of the one before; "" forgets it."""
-        self.of(sid)  # so that all are read
+    def put(self, sid: str, workspace: str, until: int, content: str) -> None:
+        """Keep the gist of what a session said in a workspace, cut to 300 tokens, in place of the one before."""
         content = " ".join(text.printable(content).split())
         while text.tokens(content) > _TOKENS:
             content = text.cut(content, len(content) * _TOKENS // text.tokens(content))
-        others = sorted([(value, key) for key, value in self._kept.items() if key != self._key(sid)])
-        self._kept = {key: value for value, key in others[1 - _MOST :]}
-        if content:
-            self._kept[self._key(sid)] = until, content
+        key = self._key(sid, workspace)
+        others = sorted([(value, other) for other, value in self._all().items() if other != key])
+        self._save([(other, value) for value, other in others[1 - _MOST :]] + [(key, (until, content))])
+
+    def drop(self, sid: str, seq: int = 1) -> None:
+        """Forget a session's gists that may tell a turn."""
+        kept = self._all()
+        left = [each for each in kept.items() if each[0].partition(" ")[0] != sid or each[1][0] < seq]
+        if len(left) < len(kept):
+            self._save(left)
+
+    def _key(self, sid: str, workspace: str) -> str:
+        return "%s of %d %s" % (sid, self._store.epoch, workspace)
+
+    def _all(self) -> dict:
+        if self._kept is None:
+            self._kept = files.read_json(self._path, _LARGEST, _parse) or {}
+        return self._kept
+
+    def _save(self, gists: list) -> None:
+        self._kept = dict(gists)
         try:
             files.write(self._path, text.dumps(self._kept))
         except StoreError as error:
             diag.warning("journal", str(error))
-
-    def drop(self, sid: str, seq: int = 1) -> None:
-        """Forget a session's gist if it tells a turn."""
-        if seq <= self.of(sid)[0]:
-            self.put(sid, 0, "")
-
-    def _key(self, sid: str) -> str:
-        return "%s of %d" % (sid, self._store.epoch)
 
 
 def _parse(told: dict) -> dict:

@@ -251,13 +251,15 @@ class Journal:
         found.reverse()
         return found
 
-    def untold(self, sid: str, most: int) -> list:
-        """Return the last turns' seqs that a session's gist does not tell, oldest first; [] if it is no room's session."""
-        found, until = [], self.gists.of(sid)[0]
+    def untold(self, sid: str, workspace: str, most: int) -> list:
+        """Return the last turns of a workspace that a session's gist does not tell, oldest first; [] if no room is in it."""
+        found, until = [], self.gists.of(sid, workspace)[0]
         for seq in self._thread(sid) if self._sessions.is_open(sid) else ():
             if seq <= until or len(found) == most:
                 break
-            found.append(seq)
+            turn = self.turn(seq)
+            if turn and "text" in turn and not turn.get("command") and turn.get("workspace", "") == workspace:
+                found.append(turn)
         found.reverse()
         return found
 
