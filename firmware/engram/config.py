@@ -183,12 +183,9 @@ def _read(path: str, name: str) -> dict:
     data = files.read(path, _LARGEST)
     if data is None or not data.strip():
         return {}
-    try:
-        values = text.loads(data)
-    except ValueError:
-        raise ConfigError(name, "is not valid JSON; see docs/reference/settings.md.") from None
-    if not isinstance(values, dict):
-        raise ConfigError(name, "must be a JSON object; see docs/reference/settings.md.")
+    values = text.object_in(data)
+    if values is None:
+        raise ConfigError(name, "is not a valid JSON object; see docs/reference/settings.md.")
     return values
 
 

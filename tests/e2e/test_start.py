@@ -26,7 +26,7 @@ def refused(home: Home, *, naming: str) -> str:
     [
         ('{"llm": {"modle": "x"}}', "llm.modle: there is no such setting"),
         ('{"llm": {"url": "http://localhost"}}', "llm.model: is missing"),
-        (b"\xff\xfe{}", "config.json: is not valid JSON"),
+        (b"\xff\xfe{}", "config.json: is not a valid JSON object"),
     ],
 )
 def test_a_wrong_setting_is_named(home: Home, config: str, naming: str):

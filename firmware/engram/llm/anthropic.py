@@ -13,8 +13,8 @@ The events of a stream; each names its type in its data as well:
 
 from engram.compat import const
 from engram.llm.reply import ReplyBuilder, plain
-from engram.llm.types import groups, kept_fields, object_in, sent_id, written
-from engram.text import part
+from engram.llm.types import groups, kept_fields, sent_id, written
+from engram.text import object_in, part
 
 _VERSION = const("2023-06-01")
 # The API demands a bound; this one is for a request that has none.

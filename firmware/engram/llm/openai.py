@@ -12,8 +12,8 @@ import json
 
 from engram.llm.refusal import Refusal
 from engram.llm.reply import ReplyBuilder
-from engram.llm.types import groups, kept_fields, object_in, sent_id, user, written
-from engram.text import part
+from engram.llm.types import groups, kept_fields, sent_id, user, written
+from engram.text import object_in, part
 
 _GAP = "\n\n"  # between texts that become one
 _MESSAGE = ("role", "content", "refusal", "tool_calls")

@@ -9,8 +9,8 @@ from engram.errors import ArgumentError, BadAnswer
 from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter
 from engram.llm.refusal import refusal_in
-from engram.llm.types import Call, Reply, object_in, plain_name
-from engram.text import decode, dumps, encode, loads, strict_json
+from engram.llm.types import Call, Reply, plain_name
+from engram.text import decode, dumps, encode, loads, object_in, strict_json
 
 # Protects the heap from thoughts without end. What is not whole must not go back: beyond this nothing of the reply does.
 _KEPT_BYTES = const(32768)

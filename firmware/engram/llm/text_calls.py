@@ -143,10 +143,7 @@ def _refuse_result(mark: bytes) -> None:
 
 
 def _first(value: dict, keys):
-    for key in keys:
-        if key in value:
-            return value[key]
-    return None
+    return next((value[key] for key in keys if key in value), None)
 
 
 def _attribute(mark: bytes) -> str:

@@ -24,7 +24,6 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram.compat import const
-from engram.text import loads
 
 Message = namedtuple("Message", "role text calls call kept")
 Tool = namedtuple("Tool", "name description schema")
@@ -57,15 +56,6 @@ def plain_name(name: str) -> str:
     for mark in "<:(":
         name = name.split(mark)[0]
     return name.split(".")[-1].strip()
-
-
-def object_in(written):
-    """Return the JSON object in a text, or None."""
-    try:
-        found = loads(written)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None
 
 
 # --- requests: their JSON a message at a time, and how messages go together

@@ -281,6 +281,15 @@ def _is_decimal(text: bytes) -> bool:
     return _is_whole(whole) and (not point or fraction.isdigit()) and (not mark or exponent.isdigit())
 
 
+def object_in(data: "bytes | bytearray | str"):
+    """Return the JSON object in a text, None if it is none."""
+    try:
+        found = loads(data)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None
+
+
 def part(holder, name: str, kind):
     """Return holder[name] if it is of that kind, otherwise an empty one."""
     value = holder.get(name) if isinstance(holder, dict) else None

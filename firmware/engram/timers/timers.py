@@ -237,11 +237,8 @@ def checked_call(toolbox, name: str, arguments: str, caller) -> str:
     """Return the checked call of a timer's row; ArgumentError."""
     if name == NAME:
         raise ArgumentError("tool", "a timer sets no timers.")
-    try:
-        values = text.loads(arguments)
-    except ValueError:
-        values = None
-    if not isinstance(values, dict):
+    values = text.object_in(arguments)
+    if values is None:
         raise ArgumentError("arguments", 'must be a JSON object such as {"value": 1}.')
     toolbox.check(name, values, caller)
     return "%s %s" % (name, text.dumps(values))

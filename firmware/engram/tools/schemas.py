@@ -15,7 +15,7 @@ MODES = (
 )
 
 
-def describe(name: str) -> tuple:
+def describe(name: str) -> "tuple[str, str]":
     """Return (purpose of a tool, its arguments as JSON Schema)."""
     head, description, properties = _TOOLS[_TOOLS.find("\n\n" + name + " ") + 2 :].split("\n", 3)[:3]
     for line in _TOOLS[_TOOLS.find("\n<") + 1 :].split("\n"):

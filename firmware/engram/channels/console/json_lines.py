@@ -96,11 +96,8 @@ class JsonLines(ChannelSink):
                 raise ValueError(_DAMAGED)
             self._wants_crc = True
             return fields
-        try:
-            fields = text.loads(line)
-        except ValueError:
-            fields = None
-        if not isinstance(fields, dict):
+        fields = text.object_in(line)
+        if fields is None:
             raise ValueError(_NO_JSON)
         return fields
 

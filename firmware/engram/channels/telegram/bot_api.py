@@ -7,7 +7,7 @@ from collections import namedtuple
 from engram.compat import const
 from engram.errors import BadAnswer, EngramError, NetError, Refused
 from engram.net.http import Client
-from engram.text import cut, dumps, loads, part, printable
+from engram.text import cut, dumps, object_in, part, printable
 
 NAME = "telegram"
 
@@ -77,7 +77,10 @@ class BotApi:
         answer = await self._guarded(self.client.ask("POST", path, _JSON, lambda: (body,), is_repeatable))
         try:
             await self._check(answer)
-            return _result(await self._guarded(answer.collect(_LONGEST_ANSWER)))
+            document = object_in(await self._guarded(answer.collect(_LONGEST_ANSWER)))
+            if document is None or document.get("ok") is not True:
+                raise _no_telegram()
+            return document.get("result")
         finally:
             self.client.release(answer)
 
@@ -98,11 +101,7 @@ class BotApi:
         """Raise BotError if an answer is an error."""
         if answer.status == 200:
             return
-        data = await self._guarded(answer.collect(_SMALL))
-        try:
-            error = loads(data)
-        except ValueError:
-            error = None
+        error = object_in(await self._guarded(answer.collect(_SMALL)))
         words, more = part(error, "description", str), part(error, "parameters", dict)
         retry_after = part(more, "retry_after", int) or max(0, answer.retry_after)
         words = cut(" ".join(printable(words).split()), _WORDS)
@@ -126,13 +125,3 @@ class BotApi:
 
 def _no_telegram() -> BotError:
     return BotError(0, "the service does not answer as Telegram does; check telegram.url", is_unknown=True)
-
-
-def _result(data: bytes):
-    try:
-        document = loads(data)
-    except ValueError:
-        document = None
-    if not isinstance(document, dict) or document.get("ok") is not True:
-        raise _no_telegram()
-    return document.get("result")
