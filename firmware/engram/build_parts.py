@@ -64,8 +64,8 @@ def make_companion(board):
     def make_archive(exchange, replication):
         from engram.archive.transfer import ArchiveTransfer  # absent from boards that have no archive
 
-        within_ms, parts = config.get("companion.timeout_ms"), (board.archived, records, journal, board.eviction)
-        return ArchiveTransfer(exchange, replication, board.link_state, *parts, board.clock, within_ms, is_unread)
+        parts = board.link_state, board.archived, records, journal
+        return ArchiveTransfer(exchange, replication, *parts, config.get("companion.timeout_ms"), is_unread)
 
     def is_unread(seq: int) -> bool:
         return board.model is not None and seq > board.learning_cursor.until

@@ -30,17 +30,14 @@ _DIFFERS = const("the companion has other %s than the board wants to archive; bo
 class ArchiveTransfer:
     """A mover of memories and turns to the companion and back; unread turns stay."""
 
-    def __init__(
-        self, exchange, sync, link_state, archived, records, journal, eviction, clock, within_ms: int, is_unread=None
-    ):
+    def __init__(self, exchange, sync, link_state, archived, records, journal, within_ms: int, is_unread=None):
         self._exchange = exchange
         self._sync = sync
         self._link_state = link_state
         self._archived = archived
         self._records = records
         self._journal = journal
-        self._eviction = eviction
-        self._clock = clock
+        self._eviction = records.eviction
         self._within_ms = within_ms
         self._is_unread = is_unread
         self._records_raw, self._journal_raw = records.entries.raw(), journal.entries.raw()
@@ -237,7 +234,7 @@ class ArchiveTransfer:
         if oldest > self.missed + 1:
             left = "turns t%d to t%d" % (self.missed + 1, oldest - 1) if self.missed else "turns before t%d" % oldest
             first = next(self._journal.later(oldest - 1), None)
-            parts.append("%s, until %s" % (left, self._clock.day(first["at"])) if first else left)
+            parts.append("%s, until %s" % (left, self._records.clock.day(first["at"])) if first else left)
         return " and ".join(parts)
 
 

@@ -37,11 +37,9 @@ _KNOWN = _CHECKED + (
 class Importer:
     """An import of one object for a caller, for which nothing is evicted."""
 
-    def __init__(self, records, clock, eviction, forgetting, profile, notes, caller):
+    def __init__(self, records, forgetting, profile, notes, caller):
         self._records = records
         self._entries = records.entries
-        self._clock = clock
-        self._eviction = eviction
         self._forgetting = forgetting
         self._profile = profile
         self._notes = notes
@@ -60,11 +58,8 @@ class Importer:
         return self._report
 
     def _import(self, line: str) -> None:
-        try:
-            fields = text.loads(line)
-        except ValueError:
-            fields = None
-        if not isinstance(fields, dict):
+        fields = text.object_in(line)
+        if fields is None:
             raise ArgumentError("object", "is no JSON object; files are for `engram import FILE` on a computer.")
         if "file" in fields and "content" not in fields:
             self._put_file(fields["file"], fields.get("text"))
@@ -207,18 +202,18 @@ class Importer:
             changed.update(different)
             if "confidence" in values:  # a change without it is a person's, which confirms a pattern
                 changed["confidence"] = values["confidence"]
-            changed["updated"] = at if at > ours else self._clock.now()
+            changed["updated"] = at if at > ours else self._records.clock.now()
             self._records.keep((Draft(record["id"], changed, [], "", record["seq"]),))
             self._count("changed", record["id"])
 
     def _store(self, values: dict, older: str, fields: dict) -> None:
         values.setdefault("tags", ["imported"])
-        values.setdefault("created", self._clock.now())
+        values.setdefault("created", self._records.clock.now())
         superseded = self._superseded(older, values["scope"]) if older else ""
         if superseded:
             values["supersedes"] = superseded
         draft = Draft("", values, [], "", 0)
-        if self._records.net_new((draft,)) > max(0, self._eviction.spare):
+        if self._records.net_new((draft,)) > max(0, self._records.eviction.spare):
             raise StoreFull(
                 "memory is full, and an import lets nothing leave that is here (records.most): forget some."
             )

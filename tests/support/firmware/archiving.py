@@ -24,8 +24,6 @@ class Archiving(Linked):
             board.archived,
             board.records,
             board.journal,
-            board.eviction,
-            board.clock,
             500,
         )
         self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)

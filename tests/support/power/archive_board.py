@@ -114,8 +114,6 @@ class Linked:
             parts.archived,
             parts.records,
             parts.journal,
-            parts.eviction,
-            parts.clock,
             500,
         )
         parts.companion.archive = parts.archive = self.archive

@@ -71,8 +71,7 @@ def preview_import(boards: BoardTable, notes: NoteFileTable, device: str, name: 
 
 class _Board:
     def __init__(self, copy: LogCopy, notes: NoteFileTable, now: int):
-        self._records = CopiedRecords(copy)
-        self._clock = CopiedClock(now, spare=1 << 30)
+        self._records = CopiedRecords(copy, CopiedClock(now, spare=1 << 30))
         name = copy.device.name
         self._texts = CopiedTexts(lambda file: notes.note_lines(name, file, OWNER.principal))
         self.unknown: dict[str, None] = {}
@@ -88,10 +87,8 @@ class _Board:
         if len(command) > MOST_CHARACTERS:
             why = f"has {len(command)} characters, {MOST_CHARACTERS} fit in a message."
             return ImportLine(number, "refused", why, shown)
-        records, clock, texts = self._records, self._clock, self._texts
-        importer = Importer(
-            records=records, clock=clock, eviction=clock, forgetting=records, profile=texts, notes=texts, caller=OWNER
-        )
+        records, texts = self._records, self._texts
+        importer = Importer(records, forgetting=records, profile=texts, notes=texts, caller=OWNER)
         report = importer.import_object(command.removeprefix(IMPORT))
         if "why" in report:
             return ImportLine(number, "refused", report["why"], shown)
@@ -179,9 +176,10 @@ class CopiedEntries:
 class CopiedRecords:
     limit = CONTENT_CHARS
 
-    def __init__(self, copy: LogCopy):
+    def __init__(self, copy: LogCopy, clock: "CopiedClock"):
         self.entries = CopiedEntries(copy)
         self.uses = _Uses()
+        self.clock = self.eviction = clock
 
     def net_new(self, drafts: Sequence[Any]) -> int:
         """Return 0: the room on the board is unknown here."""

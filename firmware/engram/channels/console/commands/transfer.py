@@ -59,15 +59,7 @@ _FORMS = {"": _json, "trash": _trash}
 def import_command(board, caller, rest: str):
     # The index finds existing memories.
     yield from _rebuilt_index(board.records)
-    importer = Importer(
-        records=board.records,
-        clock=board.clock,
-        eviction=board.eviction,
-        forgetting=board.forgetting,
-        profile=board.profile,
-        notes=board.notes,
-        caller=caller,
-    )
+    importer = Importer(board.records, board.forgetting, board.profile, board.notes, caller)
     report = importer.import_object(rest)
     yield from report_lines(report)
     yield report
