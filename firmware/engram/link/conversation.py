@@ -126,7 +126,11 @@ class Conversation:
     async def _add(self, kind: str, content: str) -> None:
         while not self._is_lost and self._is_full(content):
             self._has_items.set()
-            await self._wait_for_room()
+            self._has_room.clear()
+            try:
+                await wait_for_ms(self._has_room.wait(), _ROOM_MS)
+            except asyncio.TimeoutError:
+                self._lose()
         if self._is_lost or self._is_sent:
             return
         items = self._items
@@ -139,13 +143,6 @@ class Conversation:
     def _is_full(self, content: str) -> bool:
         size = sum([len(piece) for _, piece in self._items], len(content))
         return bool(self._items) and size > _WAITING
-
-    async def _wait_for_room(self) -> None:
-        self._has_room.clear()
-        try:
-            await wait_for_ms(self._has_room.wait(), _ROOM_MS)
-        except asyncio.TimeoutError:
-            self._lose()
 
     async def _send(self) -> None:
         k = 0

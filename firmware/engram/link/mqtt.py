@@ -141,28 +141,25 @@ class MqttTransport:
         if len(self._untaken) >= _MOST_UNTAKEN:
             raise NetError("the broker does not acknowledge what it is sent")
         async with self._sending:
-            await self._publish(head, body, len(head) + (body.size if body else 0))
+            left = body.size if body else 0
+            number = self._numbered()
+            start = _sized(self._up) + number + head
+            self._untaken.append(number)
+            is_whole = False
+            try:
+                await self._write(b"\x32" + _length(len(start) + left) + start)
+                for piece in body.pieces() if body else ():
+                    left -= len(piece)
+                    if left < 0:
+                        break
+                    await self._write(piece)
+                if left:
+                    raise ArgumentError("body", "must have the length that it says")
+                is_whole = True
+            finally:
+                self._is_torn = self._is_torn or not is_whole
 
     listen = send
-
-    async def _publish(self, head: bytes, body, size: int) -> None:
-        number = self._numbered()
-        start = _sized(self._up) + number
-        self._untaken.append(number)
-        is_whole = False
-        try:
-            await self._write(b"\x32" + _length(len(start) + size) + start + head)
-            size -= len(head)
-            for piece in body.pieces() if body else ():
-                size -= len(piece)
-                if size < 0:
-                    break
-                await self._write(piece)
-            if size:
-                raise ArgumentError("body", "must have the length that it says")
-            is_whole = True
-        finally:
-            self._is_torn = self._is_torn or not is_whole
 
     async def _send(self, packet) -> None:
         async with self._sending:

@@ -36,7 +36,17 @@ class RemoteSearch:
         if self._exchange.failure:
             return RemoteResults((), have, "the companion is not connected: " + self._alone(query.caller), ())
         try:
-            answer = await self._ask(query, limit, folders)
+            answer = await self._exchange.ask_in_time(
+                "search",
+                self._within_ms,
+                query=text.cut(query.text, _QUERY_LONGEST),
+                limit=limit,
+                tags=list(query.tags),
+                since=query.since,
+                until=query.until,
+                folders=folders,
+                **caller_fields(query.caller),
+            )
             items, sure = _results(answer, limit)
             return RemoteResults(items, have, text.printable(answer["note"]), sure)
         except (NetError, ArgumentError, ValueError) as error:
@@ -58,19 +68,6 @@ class RemoteSearch:
     def _alone(self, caller) -> str:
         total = self._archived.total if self._archived and access.is_owner(caller) else 0
         return _ALONE if not total else _ALONE[:-1] + ", without the archive (memories: %d)." % total
-
-    async def _ask(self, query, limit: int, folders: bool) -> dict:
-        return await self._exchange.ask_in_time(
-            "search",
-            self._within_ms,
-            query=text.cut(query.text, _QUERY_LONGEST),
-            limit=limit,
-            tags=list(query.tags),
-            since=query.since,
-            until=query.until,
-            folders=folders,
-            **caller_fields(query.caller),
-        )
 
 
 def _results(answer: dict, limit: int) -> tuple:

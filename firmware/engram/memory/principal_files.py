@@ -152,14 +152,11 @@ class PrincipalTexts:
             raise ArgumentError("text", "must be a text.")
         if "\0" in content:
             raise ArgumentError("text", "must not contain a NUL character.")
-        limit = self._limit(name)
-        if len(content) > limit:
-            problem = "%s would have %d characters, at most %d are kept: shorten it or remove what is out of date."
-            raise ArgumentError("text", problem % (name, len(content), limit))
-        size = json_bytes(content)
-        if size > TEXT_BYTES:
-            problem = "%s would have %d bytes, at most %d are kept: shorten it or remove what is out of date."
-            raise ArgumentError("text", problem % (name, size, TEXT_BYTES))
+        sizes = (len(content), "characters", self._limit(name)), (json_bytes(content), "bytes", TEXT_BYTES)
+        for size, unit, most in sizes:
+            if size > most:
+                problem = "%s would have %d %s, at most %d are kept: shorten it or remove what is out of date."
+                raise ArgumentError("text", problem % (name, size, unit, most))
         self._texts.people.admit(self._principal)
 
 

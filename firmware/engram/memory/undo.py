@@ -85,19 +85,17 @@ class Undo:
     def _undo(self, line: dict, caller) -> str:
         if line.get("op") in _TEXT_CHANGES:
             return self._undo_text(line)
-        taken_back, sentence = self._reversed(line)
+        if line.get("op") == "forget":
+            taken_back, sentence = self._brought_back(line, "%s is remembered again: %s")
+        elif line.get("was"):
+            taken_back, sentence = self._brought_back(line, "%s is again: %s")
+        else:
+            taken_back, sentence = self._taken_out(line)
         self._store.append(taken_back)
         for turn in line.get("redacts", ()):
             self._journal.show(turn, caller)
         outdated.unmark(self._journal.entries, line.get("outdated", ()), self._clock.now())
         return sentence
-
-    def _reversed(self, line: dict) -> tuple:
-        if line.get("op") == "forget":
-            return self._brought_back(line, "%s is remembered again: %s")
-        if line.get("was"):
-            return self._brought_back(line, "%s is again: %s")
-        return self._taken_out(line)
 
     def _brought_back(self, line: dict, sentence: str) -> tuple:
         old = self._store.line(line["was"])

@@ -104,8 +104,8 @@ class Client:
         is_idle = self._link and ticks_diff(ticks_ms(), self._idle_since) > self.idle_ms
         if is_idle or (self._link and not is_repeatable and self._link.has_ended()):
             self._drop()
-        self.is_sent = False
         while True:
+            self.is_sent = False
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect()
             answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most, first_ms=first_ms)
@@ -135,7 +135,6 @@ class Client:
 
     async def _exchange(self, link, answer, head, body, length):
         failure = None
-        self.is_sent = False
         try:
             await self._send(link, head, body, length)
             self.is_sent = True

@@ -65,7 +65,9 @@ class RowBuffer:
         if self.end + 2 * SIZE > len(self._data):
             return False
         if self._base < 0 or not 0 <= slot - self._base <= _FAR:
-            self._set_base(slot)
+            pack_into(_BASE_ROW, self._data, self.end, _BASE, 0, 0, slot, 0)
+            self._base = slot
+            self.end += SIZE
         if count == 1:
             self._singles[number] = self.end, slot + 1
             count = _SINGLES + 1
@@ -88,11 +90,6 @@ class RowBuffer:
         pack_into("<h", self._data, at + 4 + 2 * place, value)
         self._singles[number] = at, slot + 1
         return True
-
-    def _set_base(self, slot: int) -> None:
-        pack_into(_BASE_ROW, self._data, self.end, _BASE, 0, 0, slot, 0)
-        self._base = slot
-        self.end += SIZE
 
 
 def rows_in(data, number: int = -1):

@@ -118,10 +118,7 @@ def is_used(store, label: str, scopes) -> bool:
 def _is_shared(store, scopes) -> bool:
     """True if another scope shares the hash of a wanted one."""
     hashes = [codec.term_hash(scope) for scope in scopes]
-    for name in store.names("@"):
-        if name not in scopes and codec.term_hash(name) in hashes:
-            return True
-    return False
+    return any(name not in scopes and codec.term_hash(name) in hashes for name in store.names("@"))
 
 
 # --- names

@@ -33,7 +33,7 @@ class Store:
         self.log = log
         self.owner = owner
         self.reserve = reserve
-        self.is_active = is_active or _never
+        self.is_active = is_active or (lambda: False)
         self.index = Index(log.base, self._has_words)
         self.is_reserve_due = False  # whether a compaction that was broken off has left the reserve to be kept
         self._reset()
@@ -292,7 +292,3 @@ class Store:
         self.upkeep.find_unindexed()
         self.upkeep.save()
         return True
-
-
-def _never() -> bool:
-    return False
