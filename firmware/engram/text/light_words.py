@@ -31,5 +31,5 @@ def content_terms(message: str) -> list:
 
 
 def _says_something(term: str) -> bool:
-    is_han = _FIRST_HAN <= ord(term[0]) <= _LAST_HAN
-    return is_han == (len(term) == 1) and term not in _tables[-1]
+    has_han = any(_FIRST_HAN <= ord(each) <= _LAST_HAN for each in term[:2])
+    return has_han == (len(term) == 1) and term not in _tables[-1]
