@@ -91,9 +91,3 @@ def test_a_lost_index_is_rebuilt(full: bytes, tmp_path: Path):
 
 def test_a_compaction(full: bytes, tmp_path: Path):
     assert_short(full, tmp_path, start=READS, compact=IN_VAIN)
-
-
-def test_a_step_that_is_too_long_is_seen(full: bytes, tmp_path: Path):
-    # A search is one step: it shows that the counts count.
-    _, search = watch(full, tmp_path, "start", "search")
-    assert search["most"]["reads"] > READS

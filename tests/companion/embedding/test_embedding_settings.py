@@ -14,14 +14,8 @@ from engram_host.companion.settings_reader import read_section
 from one_case import in_one_case
 
 
-def load(table=None, environment=None):
-    return read_section(EmbeddingSettings, "embedding", table or {}, environment or {})
-
-
-def test_the_file_goes_before_the_environment_and_that_before_the_default():
-    environment = {"EMBEDDING_MODEL_NAME": "theirs", "EMBEDDING_DIMENSIONS": "256"}
-    found = load({"model_name": "mine"}, environment)
-    assert (found.model_name, found.dimensions, found.batch_size) == ("mine", 256, 64)
+def load(table, environment=None):
+    return read_section(EmbeddingSettings, "embedding", table, environment or {})
 
 
 @in_one_case(

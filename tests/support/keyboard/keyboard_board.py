@@ -143,9 +143,6 @@ class Watch:
         await self.command("/compact")
         await self.quiet()
 
-    async def search(self):
-        await self.command("/recall bako dufi lomu number7")
-
 
 def main(what, path, settings, *words):
     if what == "fill":
