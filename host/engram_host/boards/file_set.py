@@ -43,6 +43,7 @@ PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
 
+_SUFFIXES = {".py": ".mpy", ".txt": ".txt"}
 _FIRST = ("engram", "engram.device.watchdog", "engram.device.boot_count", "engram.device.boot")
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
@@ -52,7 +53,7 @@ _AT_ONCE = 4
 def code_files(profile: BoardProfile) -> Files:
     files = {name: (FIRMWARE / name).read_bytes() for name in PLAIN}
     files[PACKS_MODULE] = compile_module(FIRMWARE / "module_packs.py")
-    files[PACK] = module_pack(_modules() | _tables())
+    files[PACK] = module_pack(_modules())
     files[CODE_JSON] = _code_json(files, profile)
     return files
 
@@ -89,16 +90,16 @@ def seed_files(board: BoardProfile, given: Settings) -> Files:
 
 
 def _modules() -> Files:
+    """Return all modules, compiled, and all tables, in the order of a start."""
     sources = _sources()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        compiled = pool.map(compile_module, sources)
-        modules = {_name(source, ".mpy"): module for source, module in zip(sources, compiled, strict=True)}
-    return modules | {f"{NATIVE_LOOPS}.mpy": native_loops()}
+        contents = zip(sources, pool.map(_content, sources), strict=True)
+        files = {_name(source, _SUFFIXES[source.suffix]): content for source, content in contents}
+    return files | {f"{NATIVE_LOOPS}.mpy": native_loops()}
 
 
-def _tables() -> Files:
-    """Return the tables."""
-    return {table.relative_to(FIRMWARE).as_posix(): table.read_bytes() for table in sorted(FIRMWARE.rglob("*.txt"))}
+def _content(source: Path) -> bytes:
+    return compile_module(source) if source.suffix == ".py" else source.read_bytes()
 
 
 def native_loops() -> bytes:
@@ -109,8 +110,10 @@ def native_loops() -> bytes:
 
 
 def _sources() -> list[Path]:
-    """Return all modules in the order of a start: those that wiring imports after those of the top."""
+    """Return all modules and tables in the order of a start: those that wiring imports after those of the top."""
     known = {_dotted(path): path for path in sorted((FIRMWARE / "engram").rglob("*.py"))}
+    engram = FIRMWARE / "engram"
+    tables = {path.relative_to(engram).with_suffix("").as_posix(): path for path in sorted(engram.rglob("*.txt"))}
     found: dict[str, Path] = {}
     later: list[str] = [*_FIRST]
 
@@ -121,10 +124,19 @@ def _sources() -> list[Path]:
             later.extend(_imports(ast.walk(tree)))
             for imported in _imports(tree.body):
                 visit(imported)
+            at_import = [node for node in tree.body if not isinstance(node, ast.FunctionDef | ast.ClassDef)]
+            found.update(_tables(at_import, tables))
 
     for name in chain(later, known):
         visit(name)
-    return list(found.values())
+    return list(dict.fromkeys((*found.values(), *tables.values())))
+
+
+def _tables(nodes: Iterable[ast.stmt], tables: Mapping[str, Path]) -> Iterator[tuple[str, Path]]:
+    """Yield the tables that code names."""
+    for node in chain.from_iterable(map(ast.walk, nodes)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in tables:
+            yield node.value, tables[node.value]
 
 
 def _dotted(source: Path) -> str:
@@ -137,6 +149,8 @@ def _imports(nodes: Iterable[ast.AST]) -> Iterator[str]:
             parts = node.module.split(".")
             yield from (".".join(parts[: count + 1]) for count in range(len(parts)))
             yield from (f"{node.module}.{each.name}" for each in node.names)
+        elif isinstance(node, ast.Try):
+            yield from _imports([*node.body, *chain.from_iterable(handler.body for handler in node.handlers)])
 
 
 def compile_module(source: Path, *options: str) -> bytes:
