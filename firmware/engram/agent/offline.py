@@ -69,7 +69,8 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
     def _surely_found(self, caller, said: str, turn: str) -> str:
         """Return the answer to a text that asks, or whose words one memory has and more; "" if none surely answers it."""
         ranked = self._rank(caller, said, turn)
-        best = "" if is_weak(ranked) else self.recall.find(ranked, 1)[0].text
+        shown = None if is_weak(ranked) else self.recall.with_text(self.recall.all_items(ranked)[0], caller)
+        best = shown.text if shown else ""
         asked, told = set(attributes.content(said)), set(attributes.content(best))
         is_told = asked.issubset(told.union(text.index_terms(best))) and not told.issubset(asked)
         return "\n".join(self.found_lines(ranked, _FOUND, said, caller)) if best and (is_told or asks(said)) else ""

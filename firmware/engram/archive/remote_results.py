@@ -4,6 +4,7 @@ from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
+from engram.memory.line_meaning import happened_at
 from engram.memory.ranking import Item, is_between, with_score
 from engram.memory.records import fields
 from engram.memory.texts.notes import MEMORY, is_note
@@ -83,8 +84,10 @@ class ResultMerger:
         """Return a line of a file: of the caller's notes, if the board has it so; others are the companion's."""
         item = _remote_item(ref, result)
         name, _, line = ref.partition("#")
-        if not item or caller.group or not (name == MEMORY or is_note(name)):
+        if not item or not (name == MEMORY or is_note(name)):
             return item  # the companion decides who may see it
+        if caller.group:
+            return None  # notes are private
         notebook = self._notes.for_caller(caller)
         lines = notebook.text(name).split("\n")
         if lines == [""]:
@@ -97,7 +100,7 @@ class ResultMerger:
         if self._records.entries.state(number) != LIVE or self._records.is_expired(record):
             return None
         has_tags = all(fields.tag(tag) in record.get("tags", ()) for tag in query.tags)
-        return Item(ref, record["created"], "", "", 0, 0, 0) if has_tags else None
+        return Item(ref, happened_at(record), "", "", 0, 0, 0) if has_tags else None
 
     def _turn(self, ref: str, number: int, caller):
         turn = self._journal.live_turn(number)

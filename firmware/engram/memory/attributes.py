@@ -63,8 +63,10 @@ def _phrases(said: str):
 
 
 def _find_signs() -> set:
+    found = []
     for script in ("latin", "others"):
         for line in tables.rows("text/words/attributes_" + script):
             for phrase in line.partition(" ")[2].split("|"):
-                _signs.add(max(words(phrase), key=len))
+                found.append(max(words(phrase), key=len))
+    _signs.update(found)
     return _signs

@@ -250,8 +250,8 @@ class Recall:
             return None
         return Item(item.id, item.at, item.who, text.cut(content, _LONGEST), item.score, item.evidence, item.confidence)
 
-    def is_event(self, ref: str) -> bool:
-        return ref[0] == "m" and self._records.get(ref).get("type") == "event"
+    def is_event(self, ref: str, caller) -> bool:
+        return ref[0] == "m" and self._records.get(ref, caller).get("type") == "event"
 
     def is_unasked(self, item: Item) -> bool:
         """True for an item with the text of a tentative pattern that was in no answer yet."""

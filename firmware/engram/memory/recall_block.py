@@ -130,9 +130,11 @@ class _Chosen:
         self._texts.append(plain)
         self.items.append(item)
         self.asking += [item.id] if is_asking else []
-        if (kind == "m" and not item.text) or item.who == self._query.caller.principal:
+        caller = self._query.caller
+        is_own = (kind == "m" and not item.text) or item.who == caller.principal
+        if is_own and not self._recall.is_event(item.id, caller):
             fact = Fact(shown.text, self._query.text)
-            self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1], item.id))
+            self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1]))
         # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
         return True
@@ -143,9 +145,8 @@ class _Chosen:
     def contradictions(self) -> list:
         """Return a line that names the texts of which one alone can hold, newest first, [] without them."""
         facts = sorted(self._facts)
-        for place, (_, _, newest, name, ref) in enumerate(facts):
-            older = [each[3:] for each in facts[place + 1 :] if newest.contradicts(each[2])]
-            older = [name for name, other in older if not (self._recall.is_event(ref) or self._recall.is_event(other))]
+        for place, (_, _, newest, name) in enumerate(facts):
+            older = [each[3] for each in facts[place + 1 :] if newest.contradicts(each[2])]
             line = _DIFFERENT + ", ".join([name] + older)
             if older and text.tokens(line) < self._room:
                 return [line]

@@ -43,7 +43,7 @@ PACK = "engram/engram.pack"
 
 NATIVE = ("-march=xtensawin",)
 
-_SUFFIXES = {".py": ".mpy", ".txt": ".txt"}
+SUFFIXES = {".py": ".mpy", ".txt": ".txt"}
 _FIRST = ("engram", "engram.device.watchdog", "engram.device.boot_count", "engram.device.boot")
 _WINDOW_BITS = 10
 _HASH_DIGITS = 16
@@ -93,12 +93,13 @@ def _modules() -> Files:
     """Return all modules, compiled, and all tables, in the order of a start."""
     sources = _sources()
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        contents = zip(sources, pool.map(_content, sources), strict=True)
-        files = {_name(source, _SUFFIXES[source.suffix]): content for source, content in contents}
+        made = zip(sources, pool.map(content, sources), strict=True)
+        files = {_name(source, SUFFIXES[source.suffix]): data for source, data in made}
     return files | {f"{NATIVE_LOOPS}.mpy": native_loops()}
 
 
-def _content(source: Path) -> bytes:
+def content(source: Path) -> bytes:
+    """Return what a board has of a module, compiled, or of a table."""
     return compile_module(source) if source.suffix == ".py" else source.read_bytes()
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from engram import log_line
 from engram.memory.access import OWNER
-from engram_host.boards.file_set import compile_module
+from engram_host.boards.file_set import SUFFIXES, compile_module, content
 from engram_host.companion.embedding.embedding_service import EmbeddingService
 from engram_host.companion.search.engine import SearchEngine
 from engram_host.companion.search.request import SearchRequest, SearchResult
@@ -97,13 +97,13 @@ def own_board(work: Path) -> BoardEngine:
             "there is no 32-bit MicroPython: `make eval` in a clone of Engram downloads one; other engines need none."
         )
     for folder, sources in (
-        (FIRMWARE, (FIRMWARE / "engram").rglob("*.py")),
+        (FIRMWARE, (path for path in (FIRMWARE / "engram").rglob("*.*") if path.suffix in SUFFIXES)),
         (BOARDS / "SIM", (BOARDS / "SIM").glob("*.py")),
     ):
         for source in sources:
-            target = work / source.relative_to(folder).with_suffix(".mpy")
+            target = work / source.relative_to(folder).with_suffix(SUFFIXES[source.suffix])
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(compile_module(source))
+            target.write_bytes(content(source))
     return BoardEngine(micropython, [work])
 
 

@@ -154,8 +154,9 @@ async def test_a_line_of_a_note_that_the_board_has_is_found_by_the_companions_me
     asking.companion.finds = [line, ["m1", 300]]
     assert (await asking.find("who repaired the radiator?"))[1] == ["2026-09-21.md#1", "m1"]
     assert (await asking.find("the plumber"))[1].count("2026-09-21.md#1") == 1
-    # Neither a line that is another by now, nor one that is somebody else's.
-    assert (await asking.find("who repaired the radiator?", ANN))[1] == []
+    # Neither a line that is another by now, nor one that is somebody else's, nor any in a group.
+    for caller in (ANN, ROOM):
+        assert (await asking.find("who repaired the radiator?", caller))[1] == []
     board.notes.for_caller(OWNER).clear()
     assert (await asking.find("who repaired the radiator?"))[1] == ["m1"]
     board.notes.for_caller(OWNER).note("something else")

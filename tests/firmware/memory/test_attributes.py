@@ -1,6 +1,6 @@
 """Attributes find what holds now of a person, and what held once if it is asked for."""
 
-from board import DAY, Board
+from board import ANN, DAY, Board
 from engram.memory import attributes, recall_block
 from engram.memory.access import OWNER
 from engram.memory.recall import RemoteResults, make_query
@@ -135,18 +135,20 @@ def test_at_most_three_earlier_versions_of_a_memory_are_shown():
     assert [line[-6:] for line in _earlier(board)] == ["room 4", "room 3", "room 2"]
 
 
-def _differing(texts, query) -> str:
+def _differing(texts, query, caller=OWNER) -> str:
     board = _board()
     for said in texts:
-        board.records.store(said, ["note"])
+        board.records.store(said, ["private"], caller)
         board.now += DAY
-    block = recall_block.make(board.recall, board.recall.rank(make_query(query, OWNER)), 600)
+    block = recall_block.make(board.recall, board.recall.rank(make_query(query, caller)), 600)
     return "".join(line for line in block.split("\n") if line.startswith("These differ"))
 
 
 def test_facts_of_which_one_can_hold_are_named_newest_first():
     for one, other, query in CONTRADICTING:
-        assert _differing((one, other), query).endswith(": [m2 2026-09-22], [m1 2026-09-21]"), query
+        for caller in (OWNER, ANN):
+            told = _differing((one, other), query, caller)
+            assert told.endswith(": [m2 2026-09-22], [m1 2026-09-21]"), query
 
 
 def test_facts_that_may_both_hold_are_not_said_to_differ():
