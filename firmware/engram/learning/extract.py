@@ -304,7 +304,9 @@ class _NextGist:
     def keep(self) -> None:
         """Keep the text, unless something that it tells was forgotten since, or the session is over."""
         journal = self._journal
-        is_whole = journal.gists.of(*self._of) == self._before and all(journal.turn(turn["seq"]) for turn in self.turns)
+        is_whole = journal.gists.of(*self._of) == self._before and all(
+            journal.live_turn(turn["seq"]) for turn in self.turns
+        )
         if self.text and self.turns and is_whole and journal.untold(*self._of, 1):
             journal.gists.put(*self._of, self.turns[-1]["seq"], self.text)
 

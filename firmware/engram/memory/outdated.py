@@ -183,11 +183,13 @@ def _weight(words: list) -> int:
 # --- marks
 
 
-def mark(entries, refs, by: str, at: int) -> None:
-    """Mark turns as outdated by the record `by`."""
+def mark(journal, refs, by: str, at: int) -> None:
+    """Mark turns as outdated by the record `by`, and drop the gists that tell them."""
+    for ref in refs:
+        journal.drop_gist(int(ref[1:]))
     lines = [[("op", "past"), ("turn", int(ref[1:])), ("by", by), ("at", at)] for ref in refs]
     if lines:
-        entries.append(*lines, urgent=True)
+        journal.entries.append(*lines, urgent=True)
 
 
 def unmark(entries, refs, at: int) -> None:

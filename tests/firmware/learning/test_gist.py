@@ -3,7 +3,8 @@
 import json
 
 from board import ANN, Script
-from engram import text
+from engram import files, text
+from engram.errors import StoreFull
 from engram.memory.access import OWNER, Caller
 from learners import learn, learner
 
@@ -73,9 +74,32 @@ async def test_a_gist_is_cut_and_survives_a_restart():
     assert 250 < text.tokens(kept) <= 300
 
 
+def _supersede(board):
+    board.records.store("Gist 0 is the number", ["note"], turns=["t3"])
+    board.records.store("Gist 0 is the letter", ["note"], supersedes="m1")
+
+
+def _redact_on_a_full_flash(board):
+    write = files.write
+
+    def refuse(path, content):
+        raise StoreFull("the flash is full")
+
+    files.write = refuse
+    try:
+        board.journal.redact("t5", OWNER)
+    finally:
+        files.write = write
+
+
 async def test_a_gist_is_forgotten_with_a_turn_that_it_tells_and_with_its_session():
     for forget in (
         lambda board: board.journal.redact("t5", OWNER),
+        lambda board: board.journal.add(
+            Caller(OWNER.principal, "other", False, ""), "user", "owner", "No", redacts=(5,)
+        ),
+        _redact_on_a_full_flash,
+        _supersede,
         lambda board: board.journal.begin(OWNER),
         lambda board: board.journal.delete(OWNER, board.journal.current(OWNER)),
     ):

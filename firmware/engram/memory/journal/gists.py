@@ -2,8 +2,8 @@
 
     journal/gists.json    {"SESSION of EPOCH WORKSPACE": [seq of the last turn that it tells, text], ..}
 
-A gist tells what was said in one workspace, or outside of all. It leaves with its session, with any turn that it may tell, and
-when the next session of its room begins.
+A gist tells what was said in one workspace, or outside of all. It leaves with its session, with any turn that it may tell that
+is forgotten or outdated, and when the next session of its room begins.
 """
 
 from engram import diag, files, text
@@ -35,14 +35,22 @@ class Gists:
             content = text.cut(content, len(content) * _TOKENS // text.tokens(content))
         key = self._key(sid, workspace)
         others = sorted([(value, other) for other, value in self._all().items() if other != key])
-        self._save([(other, value) for value, other in others[1 - _MOST :]] + [(key, (until, content))])
+        try:
+            self._save([(other, value) for value, other in others[1 - _MOST :]] + [(key, (until, content))])
+        except StoreError as error:
+            diag.warning("journal", str(error))
 
-    def drop(self, sid: str, seq: int = 1) -> None:
-        """Forget a session's gists that may tell a turn."""
+    def drop(self, sid, seq: int = 1) -> None:
+        """Forget a session's gists, None for those of any, that may tell a turn; StoreError if they stay on flash."""
         kept = self._all()
-        left = [each for each in kept.items() if each[0].partition(" ")[0] != sid or each[1][0] < seq]
+        prefix = "" if sid is None else sid + " "
+        left = [each for each in kept.items() if each[1][0] < seq or not each[0].startswith(prefix)]
         if len(left) < len(kept):
-            self._save(left)
+            try:
+                self._save(left)
+            except StoreError:
+                files.remove(self._path)  # needs no room
+                self._kept = dict(left)
 
     def _key(self, sid: str, workspace: str) -> str:
         return "%s of %d %s" % (sid, self._store.epoch, workspace)
@@ -53,11 +61,8 @@ class Gists:
         return self._kept
 
     def _save(self, gists: list) -> None:
+        files.write(self._path, text.dumps(dict(gists)))
         self._kept = dict(gists)
-        try:
-            files.write(self._path, text.dumps(self._kept))
-        except StoreError as error:
-            diag.warning("journal", str(error))
 
 
 def _parse(told: dict) -> dict:

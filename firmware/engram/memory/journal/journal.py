@@ -137,7 +137,7 @@ class Journal:
             sid = ""
         lines = [] if sid else self._beginning(caller, "")
         for seq in redacts:
-            self.gists.drop(sid, seq)
+            self.drop_gist(seq)
         redacted = [[("op", "redact"), ("turn", seq), ("at", self._clock.now())] for seq in redacts]
         turn = self._turn(caller, sid or "s%d" % self.entries.next_seq)
         turn += [("role", role), ("who", cut_to(who, _WHO_BYTES)), ("text", fitting), ("at", at)]
@@ -252,12 +252,12 @@ class Journal:
         return found
 
     def untold(self, sid: str, workspace: str, most: int) -> list:
-        """Return the last turns of a workspace that a session's gist does not tell, oldest first; [] if no room is in it."""
+        """Return the last live turns of a workspace that a gist does not tell, oldest first; [] if the session is over."""
         found, until = [], self.gists.of(sid, workspace)[0]
         for seq in self._thread(sid) if self._sessions.is_open(sid) else ():
             if seq <= until or len(found) == most:
                 break
-            turn = self.turn(seq)
+            turn = self.live_turn(seq)
             if turn and "text" in turn and not turn.get("command") and turn.get("workspace", "") == workspace:
                 found.append(turn)
         found.reverse()
@@ -361,9 +361,13 @@ class Journal:
     def redact(self, ref: str, caller) -> None:
         """Hide a turn at once, and remove its text at the next compaction."""
         turn = self._found(ref, caller)
-        self.gists.drop(turn["sid"], turn["seq"])
+        self.drop_gist(turn["seq"])
         self.entries.append([("op", "redact"), ("turn", turn["seq"]), ("at", self._clock.now())], urgent=True)
         self.on_redacted("t%d" % turn["seq"], caller)
+
+    def drop_gist(self, seq: int) -> None:
+        """Forget the gists that may tell a turn; StoreError."""
+        self.gists.drop((self.entries.line(seq) or {}).get("sid"), seq)
 
     def show(self, ref: str, caller) -> None:
         """Show a forgotten turn again, if its text remains, the caller owns it and its session was not deleted."""

@@ -117,7 +117,7 @@ class Records:
             turns = self._outdated_turns(draft)
             if turns:
                 # Before the change: after a power cut in between, the record still has the fact.
-                outdated.mark(self._journal.entries, turns, refs[-1], self.clock.now())
+                outdated.mark(self._journal, turns, refs[-1], self.clock.now())
                 lines[-1].append(("outdated", turns))
         self.entries.append(*lines, *closing, urgent=urgent)
         return refs
