@@ -78,12 +78,12 @@ async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was
 
     steps = ["ok"] * 4 + [keep("The safe is behind the door"), "done", keep("The hedge is cut"), "done"]
     board = learner(*steps, session_messages=4, extract_on=False)
-    for said, caller in (("one", ANN), ("two", GARDEN), ("three", ANN), ("four", ANN)):
+    for said, caller in (("apples", ANN), ("pears", GARDEN), ("plums", ANN), ("figs", ANN)):
         await tell(board, said, caller)
     await read(board)
     assert scopes(board) == [("The safe is behind the door", "user:ann"), ("The hedge is cut", "ws:garden")]
     looks = board.model.requests[4][-1], board.model.requests[6][-1]
-    assert [["] one" in look, "] two" in look] for look in looks] == [[True, False], [False, True]]
+    assert [["] apples" in look, "] pears" in look] for look in looks] == [[True, False], [False, True]]
 
 
 # --- notes
