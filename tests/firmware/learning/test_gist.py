@@ -38,8 +38,8 @@ class Teller(Script):
         return await super().stream(request, on_text, on_retry)
 
 
-def _board(model=None, **settings):
-    return learner(**settings) if model is None else learner().learn(model, session_messages=MOST, **settings)
+def _board(model, **settings):
+    return learner().learn(model, session_messages=MOST, **settings)
 
 
 async def _talk(board, count, caller=OWNER, first=0):
@@ -54,14 +54,14 @@ def _prompts(board):
 
 async def test_what_left_the_window_is_in_the_gist_without_a_call_more():
     for settings in ({"recall_tokens": 0}, {"recall_tokens": 0, "extract_on": False}):
-        board = _board(Teller(), **settings)
+        model = Teller()
+        board = _board(model, **settings)
         await _talk(board, 30)
         for turn, prompt in enumerate(_prompts(board)):
             seen = [number for number in range(turn + 1) if "gist %d " % number in prompt.replace(")", " ")]
             assert seen == list(range(turn + 1)), (turn, prompt)
             assert ("(earlier in this session: " in prompt) == (turn >= MOST // 2), (turn, prompt)
-        assert 3 <= board.model.gists <= 12
-        assert board.model.asked <= 60
+        assert 3 <= model.gists <= 12 and model.asked <= 60
 
 
 async def test_a_gist_is_cut_and_survives_a_restart():
