@@ -48,11 +48,7 @@ def test_the_page_says_how_each_command_is_called(name: str):
 @pytest.mark.parametrize(
     ("words", "status", "sentence"),
     [
-        (
-            ["image", "--board", ""],
-            2,
-            "no board is named: BOARD takes ESP32_GENERIC_S3, ESP32_GENERIC_S3_OCT, ",
-        ),
+        (["image", "--board", ""], 2, "no board is named: BOARD takes ESP32_GENERIC_S3, ESP32_GENERIC_S3_OCT, "),
         (["image", "--board", "ESP32_GENERIC_SPIRAM", "--config", "none.json"], 4, "none.json cannot be read"),
         (["flash", "--board", "ESP32_GENERIC_SPIRAM"], 2, "name the MicroPython to flash"),
         (["deploy", "--port", "/dev/ttyNONE"], 4, "there is no port /dev/ttyNONE"),

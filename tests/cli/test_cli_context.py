@@ -12,11 +12,7 @@ NAMED = {"ENGRAM_COMPANION_HOME": "/named/home", "ENGRAM_COMPANION_API": "http:/
 def test_an_option_of_the_command_line_comes_before_the_environment():
     given = {"json": True, "home": Path("/given"), "url": "http://given:1", "device": "kitchen", "port": "/dev/tty0"}
     assert read_context(given, NAMED) == Context(
-        json=True,
-        home=Path("/given"),
-        url="http://given:1",
-        device="kitchen",
-        port="/dev/tty0",
+        json=True, home=Path("/given"), url="http://given:1", device="kitchen", port="/dev/tty0"
     )
 
 

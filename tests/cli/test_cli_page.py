@@ -25,10 +25,7 @@ def _examples() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("page")
-    with (
-        Companion(folder / "home") as companion,
-        BoardProcess(folder / "board", companion.url, "kitchen") as board,
-    ):
+    with Companion(folder / "home") as companion, BoardProcess(folder / "board", companion.url, "kitchen") as board:
         for telling in ("remember that my bike is green", "remember that Ada drinks tea"):
             board.say(telling)
         for log, lines in (("records", 2), ("journal", 4)):

@@ -56,10 +56,7 @@ def test_an_export_that_lacks_lines_is_reported(importing: Importing):
 
 def test_fields_that_are_not_known_are_named_once(importing: Importing):
     lines = [{"content": "Bob sings", "mood": "good"}, {"content": "Ann plays chess", "mood": "bad", "place": "here"}]
-    assert importing.run(lines) == [
-        "2 stored, 0 refused",
-        "left out, since a memory has no place for it: mood, place",
-    ]
+    assert importing.run(lines) == ["2 stored, 0 refused", "left out, since a memory has no place for it: mood, place"]
 
 
 def test_problems_and_notes_are_in_the_json_document(importing: Importing, tmp_path: Path):

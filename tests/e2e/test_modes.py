@@ -18,10 +18,7 @@ APPEND = {"name": "file_append", "arguments": {"file": "MEMORY.md", "text": "The
 
 @pytest.mark.parametrize(
     ("config", "settings", "offset"),
-    [
-        ('{"mode": "full"}', {}, "05:45"),
-        ('{"timezone": "+02:00"}', {"timezone": "-03:30"}, "-03:30"),
-    ],
+    [('{"mode": "full"}', {}, "05:45"), ('{"timezone": "+02:00"}', {"timezone": "-03:30"}, "-03:30")],
 )
 def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
     home: Home, config: str, settings: dict[str, str], offset: str

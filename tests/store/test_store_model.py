@@ -12,13 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
 from extent import HEALTH_CHECKS
 from plain_model import FORGOTTEN, LIVE, UNKNOWN_MEAN, Entries, Index, Line, Ranks, is_entry, labels_of, passes

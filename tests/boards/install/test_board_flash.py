@@ -10,13 +10,7 @@ import pytest
 from board_images import TABLE, VFS, micropython, table
 from board_loader import READ_FLASH, Loader
 from engram_host.boards import file_set, flash, micropython_image, profile
-from engram_host.boards.errors import (
-    BoardError,
-    MemoryAtRisk,
-    NoBoardAnswer,
-    WrongBoard,
-    WrongFirmware,
-)
+from engram_host.boards.errors import BoardError, MemoryAtRisk, NoBoardAnswer, WrongBoard, WrongFirmware
 from engram_host.boards.profile import CHIPS, BoardProfile, Region
 from engram_host.boards.progress import Progress
 

@@ -35,12 +35,7 @@ def test_a_stranger_is_listed_and_approved_by_their_code(running: RunningCompani
     (request,) = people(running, "list")["waiting"]
     assert (request["code"], request["ref"], request["at"]) == ("QHJ4WXTK", "telegram:12345", now)
     approved = people(running, "approve", "QHJ4WXTK", "--name", "ann")
-    assert approved == {
-        "principal": "ann",
-        "name": "ann",
-        "ids": ["telegram:12345"],
-        "is_blocked": False,
-    }
+    assert approved == {"principal": "ann", "name": "ann", "ids": ["telegram:12345"], "is_blocked": False}
     assert people(running, "list") == {"people": [approved], "waiting": [], "groups": {}}
     running.app.store.people.remove_person("ann")
 

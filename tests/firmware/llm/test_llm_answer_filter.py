@@ -19,11 +19,7 @@ BEGUN_WITH_A_MARK = (
     "<|channel|>analysis<|message|>" + PLAN + "<|channel|>final<|message|>" + GREEN,
     "<|channel|>analysis<|message|>" + PLAN + "<|end|><|start|>assistant<|channel|>final<|message|>" + GREEN,
 )
-ONLY_CLOSED = (
-    PLAN + "\n</think>\n\n" + GREEN,
-    PLAN + "</think>" + GREEN,
-    PLAN + "\n[/THINK]" + GREEN,
-)
+ONLY_CLOSED = (PLAN + "\n</think>\n\n" + GREEN, PLAN + "</think>" + GREEN, PLAN + "\n[/THINK]" + GREEN)
 NO_THOUGHTS = (
     "",
     "Hello.",

@@ -103,12 +103,7 @@ def test_a_stream_of_text_and_calls_is_put_together():
     )
     assert "".join(pieces) == "Grüß 你😀"
     assert draft.done
-    assert draft.reply() == (
-        "Grüß 你😀",
-        (("a", "one", '{"x": 1}'), ("b", "two", "{}")),
-        "tools",
-        (115, 5, 100),
-    )
+    assert draft.reply() == ("Grüß 你😀", (("a", "one", '{"x": 1}'), ("b", "two", "{}")), "tools", (115, 5, 100))
 
 
 def test_stop_reasons_are_reported():

@@ -121,10 +121,7 @@ INPUTS = {"door": {"pin": 14, "mode": "in"}}
 
 
 async def test_an_adc_tells_millivolts_or_what_the_scale_of_its_pin_makes_of_them():
-    pins = {
-        "soil": {"pin": 7, "mode": "adc"},
-        "tank": {"pin": 8, "mode": "adc", "scale": [0.05, -10], "unit": "%"},
-    }
+    pins = {"soil": {"pin": 7, "mode": "adc"}, "tank": {"pin": 8, "mode": "adc", "scale": [0.05, -10], "unit": "%"}}
     sampled = _Sampled({"soil": {"kind": "adc", "pin": "soil"}, "tank": {"kind": "adc", "pin": "tank"}}, pins)
     machine.inputs.update({7: 1234, 8: 1700})
     await sampled.run(1)

@@ -15,12 +15,7 @@ def _problem(forbidden=FORBIDDEN, **table):
 
 def test_everything_that_may_be_said_of_a_pin():
     table = {
-        "灯": {
-            "pin": 5,
-            "mode": "out",
-            "safe": 1,
-            "invert": True,
-        },
+        "灯": {"pin": 5, "mode": "out", "safe": 1, "invert": True},
         "fan": {"pin": 6, "mode": "pwm", "freq": 25000, "safe": 20},
         "soil": {"pin": 7, "mode": "adc", "scale": [0.1, -3], "unit": "%"},
     }

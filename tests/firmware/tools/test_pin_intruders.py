@@ -21,11 +21,7 @@ ANN_IN_GROUP = Caller("ann", "club", True, "")
 OWNER_IN_GROUP = Caller("owner", "club", True, "")
 OUTSIDERS = (ANN, BOB, ANN_IN_GROUP, OWNER_IN_GROUP)
 
-TABLE = {
-    "lamp": {"pin": 5, "mode": "out"},
-    "lock": {"pin": 6, "mode": "out"},
-    "door": {"pin": 14, "mode": "in"},
-}
+TABLE = {"lamp": {"pin": 5, "mode": "out"}, "lock": {"pin": 6, "mode": "out"}, "door": {"pin": 14, "mode": "in"}}
 NAMED = {5, 6}
 
 NAMES = (

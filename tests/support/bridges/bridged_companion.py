@@ -73,10 +73,7 @@ class BridgedCompanion(Companion):
     def wait_for_board(self, *names: str) -> None:
         """Wait until it knows these boards."""
         for name in names:
-            wait_until(
-                f"{name} is known",
-                lambda name=name: self.client.get(f"/v1/devices/{name}").status_code == 200,
-            )
+            wait_until(f"{name} is known", lambda name=name: self.client.get(f"/v1/devices/{name}").status_code == 200)
 
 
 def settings_of(servers: Mapping[str, Server], change: Callable[[str, dict[str, str]], None] | None = None) -> Any:

@@ -114,10 +114,7 @@ class House:
         self._guard(self.store)
         supervisor = Supervisor()
         self.service = ConversationService(
-            boards=self.store.boards,
-            conversations=self.store.conversations,
-            settings=CHAT,
-            supervisor=supervisor,
+            boards=self.store.boards, conversations=self.store.conversations, settings=CHAT, supervisor=supervisor
         )
         nothing: Any = None
         replication = replication_of(self.store, supervisor)

@@ -10,13 +10,7 @@ from xmpp_peer import XmppPeer
 
 DOMAIN = "engram.test"
 ROOM = f"home@rooms.{DOMAIN}"
-PASSWORDS = {
-    "kitchen": "Tea-at-4",
-    "ann": "Ann's own",
-    "ben": "Ben's own",
-    "cleo": "Cleo's own",
-    "dora": "Dora's own",
-}
+PASSWORDS = {"kitchen": "Tea-at-4", "ann": "Ann's own", "ben": "Ben's own", "cleo": "Cleo's own", "dora": "Dora's own"}
 
 _CONFIGURATION = """
 run_as_root = true

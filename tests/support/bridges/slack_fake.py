@@ -77,13 +77,7 @@ class SlackServer(FakeService):
     # --- what happens
 
     def add_message(
-        self,
-        place: Conversation,
-        user: User,
-        text: str,
-        thread_ts: str = "",
-        files: Any = (),
-        shared: Any = (),
+        self, place: Conversation, user: User, text: str, thread_ts: str = "", files: Any = (), shared: Any = ()
     ) -> Message:
         """Keep a message, and let the app know of it."""
         self._last_ts = max(time.time(), self._last_ts + 0.000001)

@@ -54,11 +54,7 @@ TOOLS = {
         {"id": "<record>", "type": "event", "expires": None},
         {"id": "<record>", "tags": ["ws:garden"]},
     ),
-    "memory_forget": (
-        {"ids": ["<record>"], "turns": True},
-        {"id": "<record>", "turns": True},
-        {"query": "<word>"},
-    ),
+    "memory_forget": ({"ids": ["<record>"], "turns": True}, {"id": "<record>", "turns": True}, {"query": "<word>"}),
     "note_add": ({"text": "I met <word>"},),
     "memory_get": (
         {"id": "<record>"},
@@ -106,15 +102,7 @@ COMMANDS = {
         '{"file":"<file>","text":"gone"}',
     ),
     "pair": ("", "ABCDEFGH bob"),
-    "people": (
-        "",
-        "list",
-        "link net:5 net:7",
-        "owner net:5",
-        "block net:6",
-        "group net:-7 always",
-        "remove net:6",
-    ),
+    "people": ("", "list", "link net:5 net:7", "owner net:5", "block net:6", "group net:-7 always", "remove net:6"),
     "compact": ("",),
     "setting": ("", "llm.key", "llm.key <word>", "companion.chat owner"),
     "stats": ("",),
@@ -139,15 +127,7 @@ _EXAMPLES = {"m12", "t12"}
 """Ids that sentences for people give as examples."""
 _FEW = 2 if on_micropython() else 8  # values of one placeholder, in `make test`
 
-_TRICKS = (
-    "%s~ann.md",
-    "../memory/%s~ann.md",
-    "%s.md~ann",
-    "%s~_61nn.md",
-    "ann/%s.md",
-    "%s.md\0",
-    "%s.MD",
-)
+_TRICKS = ("%s~ann.md", "../memory/%s~ann.md", "%s.md~ann", "%s~_61nn.md", "ann/%s.md", "%s.md\0", "%s.MD")
 
 
 def _word():

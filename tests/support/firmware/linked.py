@@ -41,13 +41,7 @@ class Linked:
         self.way.take = self.exchange.receive
         self.exchange.open(self.known.begin())
         self.sync = Replication(
-            self.exchange,
-            self.logs,
-            self.known,
-            board.clock,
-            self.look,
-            self.greeted,
-            archived=board.archived,
+            self.exchange, self.logs, self.known, board.clock, self.look, self.greeted, archived=board.archived
         )
         self.notes = NoteCopy(self.sync, board.notes, board.note_retention)
         self.senses = SenseCopy(self.sync, self.find_senses)

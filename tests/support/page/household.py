@@ -307,11 +307,7 @@ def _converse(url: str, board: Sent, write: Write) -> None:
         for line in ("m2 Mira takes her tea without sugar.", "m20 The tea is in the blue tin.")
     ]
     board.ask(
-        "reply",
-        mid="page:list",
-        offer=1,
-        k=1,
-        items=[*lines, ["problem", write("text", "1 more needs --all.")], END],
+        "reply", mid="page:list", offer=1, k=1, items=[*lines, ["problem", write("text", "1 more needs --all.")], END]
     )
     board.ask("push", mid="push:bins", room="page", text=write("text", "Reminder: the bins go out **tonight**."))
     browser.close()

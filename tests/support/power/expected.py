@@ -186,14 +186,7 @@ def _id(of: Any, results: dict[int, Any]) -> str:
 
 def looked(answers: Iterable[Answer]) -> dict[str, Any]:
     """What a board told when it was asked to look, in the form of Board.visible()."""
-    seen: dict[str, Any] = {
-        "records": {},
-        "live": [],
-        "sessions": {},
-        "rooms": {},
-        "profile": {},
-        "read": {},
-    }
+    seen: dict[str, Any] = {"records": {}, "live": [], "sessions": {}, "rooms": {}, "profile": {}, "read": {}}
     for kind, *rest in answers:
         if kind == "record":
             seen["records"][rest[0]] = rest[1:]
