@@ -22,6 +22,7 @@ MAX_LINE = 16384
 # No seq is as high: ids have nine digits at most.
 MAX_SEQ = 1000000000
 
+_BUFFER = const(512)  # bytes of a file that are read at once
 _MOST_BRACKETS = const(16)  # few enough to stay within the nesting that engram.text.strict_json allows
 _HEAD = const(b',"crc":"')  # the eight digits go between these two
 _TAIL = const(b'"}\n')
@@ -79,11 +80,12 @@ def _parsed(text: str):
     return json.loads(text)
 
 
-def lines(file, buffer: bytearray, offset: int = 0):
-    """Yield (offset, line, is_ended), the line as a view of the buffer or, if longer, as bytes."""
+def lines(file, offset: int = 0, buffer_bytes: int = _BUFFER):
+    """Yield (offset, line, is_ended), the line as a view of a buffer or, if longer, as bytes."""
     # (offset, line, True)   a line with its newline
     # (offset, line, False)  the rest after the last newline
     # (offset, size, None)   a line of `size` bytes, more than MAX_LINE
+    buffer = bytearray(buffer_bytes)
     view = memoryview(buffer)
     files.seek(file, offset)
     start = end = 0  # the line's begin and the data's end in the buffer
@@ -122,7 +124,7 @@ def _long_line(file, offset: int, size: int, ended: bool) -> tuple:
     return offset, file.read(size), ended
 
 
-def whole_lines(path: str, buffer: bytearray):
+def whole_lines(path: str):
     """Yield a file's lines as bytes, None for damaged ones."""
     try:
         file = open(path, "rb")
@@ -131,5 +133,5 @@ def whole_lines(path: str, buffer: bytearray):
             return
         raise files.failure(error, path) from None
     with file:
-        for _, line, ended in lines(file, buffer):
+        for _, line, ended in lines(file):
             yield bytes(line) if is_whole(line, ended) else None  # pyright: ignore

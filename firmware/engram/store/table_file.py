@@ -12,7 +12,6 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.store.log.repair import repair_file
 
-_BUFFER = const(512)  # bytes of the file that are read at once
 _MOST_READ = const(127)  # rows, whatever a setting says: bounds the heap
 _DIGITS = const(9)  # of an id's number
 _ROOM = const(20480)  # bytes of a file up to which rows are added: each change writes all of it
@@ -47,7 +46,7 @@ class TableFile:
             return
         self.damaged += repair_file(self._path, self._name)
         rows = []
-        for line in log_line.whole_lines(self._path, bytearray(_BUFFER)):
+        for line in log_line.whole_lines(self._path):
             fields = log_line.decode(line) if line else {}
             number, following = self._number(fields.get("id")), fields.get("next")
             self.next = max(self.next, number + 1, following if isinstance(following, int) else 0)

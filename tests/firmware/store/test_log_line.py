@@ -84,7 +84,7 @@ def test_escaped_surrogates_of_a_peer_are_repaired():
 def collected(file, size: int, offset: int = 0) -> list:
     """What lines() gives, with copies of its views."""
     found = []
-    for at, line, whole in lines(file, bytearray(size), offset):
+    for at, line, whole in lines(file, offset, size):
         found.append((at, line if whole is None else bytes(line), whole))
     return found
 

@@ -30,7 +30,6 @@ _MEAN = const(12 * 16)  # words of a row, times 16, before there are rows to tel
 _MOST_FAULTS = const(3)  # rebuilds of tables that do not read back: without end they would wear the flash out
 _FAULT = const("it does not read back as it was written: restart the board, and report this if it comes again.")
 _FORMAT = const(4)  # also counts what the tables have: 3 has other hashes, 2 and 1 other stems
-_BUFFER = const(512)
 _FIELDS = const("format epoch tail next tidy drop pieces marked pending state")
 
 
@@ -257,7 +256,7 @@ def _mark_left(table, oldest: int) -> bool:
 
 
 def _read_manifest(path: str):
-    written = log_line.whole_lines(path, bytearray(_BUFFER))
+    written = log_line.whole_lines(path)
     try:
         # A damaged line is decoded, too, as one that is none.
         found = (log_line.decode(line or b"") for line in written)

@@ -105,7 +105,7 @@ class _Copier:
 
     def _copy(self, path: str, target):
         with open(path, "rb") as source:
-            for _, line, ended in self._segments.lines(source, 0):
+            for _, line, ended in log_line.lines(source):
                 if log_line.is_whole(line, ended):
                     self._copy_line(bytes(line), target)
                 else:

@@ -29,7 +29,7 @@ def line(log, state) -> bytes:
 
 def read(log, file) -> bool:
     """Read a live segment's header into the Log; False if it is unreadable."""
-    for _, found, ended in log.lines(file, 0):
+    for _, found, ended in log_line.lines(file):
         return log_line.is_whole(found, ended) and _apply(log, log_line.decode(found), len(found))
     return False
 
@@ -93,7 +93,7 @@ def _read_segment(segments, number: int, path: str, found: list) -> bool:
     header = None
     first = 0
     with open(path, "rb") as file:
-        for _, line, ended in segments.lines(file, 0):
+        for _, line, ended in log_line.lines(file):
             if log_line.is_whole(line, ended):
                 values = log_line.decode(line)
                 if "log" in values:

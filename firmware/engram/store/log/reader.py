@@ -10,7 +10,6 @@ from engram.compat import const
 from engram.errors import StoreError
 from engram.store.log import seq_seek
 
-_BUFFER = const(512)
 _PIECE = const(512)  # bytes of a span that are read at once
 _SEQ = const(24)  # bytes that hold how a line begins, {"seq":123456789,
 
@@ -93,7 +92,7 @@ class _Run:
 
     def read(self) -> None:
         self.is_damaged = False
-        for at, line, ended in log_line.lines(self._file, bytearray(_BUFFER), self.end):
+        for at, line, ended in log_line.lines(self._file, self.end):
             is_whole = log_line.is_whole(line, ended)
             seq = seq_seek.seq_of(bytes(line[:_SEQ])) if is_whole else -1  # pyright: ignore
             size = line if isinstance(line, int) else len(line)

@@ -17,7 +17,7 @@ class Repair:
 
     def is_sound(self, path: str) -> bool:
         with open(path, "rb") as file:
-            return all(log_line.is_whole(line, ended) for _, line, ended in _lines(file))
+            return all(log_line.is_whole(line, ended) for _, line, ended in log_line.lines(file))
 
     def mend(self, path: str) -> None:
         before = self.damaged
@@ -27,7 +27,7 @@ class Repair:
 
     def _mended(self, path: str):
         with open(path, "rb") as source:
-            for _, line, ended in _lines(source):
+            for _, line, ended in log_line.lines(source):
                 if log_line.is_whole(line, ended):
                     yield line
                 else:
@@ -73,10 +73,6 @@ def repair_file(path: str, source: str) -> int:
         # No room for that: whole lines are still read.
         diag.warning(source, str(error))
     return repair.damaged
-
-
-def _lines(file):
-    return log_line.lines(file, bytearray(_BUFFER))
 
 
 def _replace(path: str, parts) -> None:

@@ -27,7 +27,6 @@ SEGMENTS = 8
 """Segments of a full log, about: opening each takes reads and heap."""
 
 _LARGEST_SEGMENT = const(1 << 20)  # offsets in the index have 24 bits
-_BUFFER = const(512)
 _NEXT = const(".next")
 _MOST_MENDS = const(8)  # of a segment until the log is opened again: what does not help is not to wear the flash out
 _OPEN_FILES = const(8)  # sealed segments whose files stay open: each takes 350 bytes of heap
@@ -243,7 +242,7 @@ class Log:
         if number != self.live and self.file_of(number) is None:
             return
         with open(self.path(number), "rb") as file:
-            for at, line, ended in self.lines(file, offset):
+            for at, line, ended in log_line.lines(file, offset):
                 if log_line.is_whole(line, ended):
                     values = log_line.decode(line)  # pyright: ignore
                     # A repeated line counts once.
@@ -355,6 +354,3 @@ class Log:
                 # Unflushed data is lost anyway; the append has already raised.
                 pass
             self._file = None
-
-    def lines(self, file, offset: int):
-        return log_line.lines(file, bytearray(_BUFFER), offset)

@@ -120,7 +120,7 @@ def line_at(file, offset: int):
 
 
 def _walk(file, seq: int, low: int, high: int, high_seq: int) -> tuple:
-    for offset, line, ended in log_line.lines(file, bytearray(_BUFFER), low):
+    for offset, line, ended in log_line.lines(file, low):
         if offset >= high:
             break
         if log_line.is_whole(line, ended):
@@ -136,7 +136,7 @@ def lines_before(file, end: int) -> tuple:
     while True:
         start = max(0, end - span)
         found = []
-        for at, line, ended in log_line.lines(file, bytearray(_BUFFER), start):
+        for at, line, ended in log_line.lines(file, start):
             if at >= end:
                 break
             if log_line.is_whole(line, ended):  # pyright: ignore
