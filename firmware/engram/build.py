@@ -160,7 +160,7 @@ class Board:
         self.profile = Profile(profiles, changes, people, self.events.close_task)
         self.profile.seed()
         self.notes = Notes(folder, changes, clock, people)
-        self.note_retention = NoteRetention(folder, self.notes, self.schema, clock, config.get("notes.bytes"))
+        self.note_retention = NoteRetention(self.notes, self.schema, config.get("notes.bytes"))
         self.journal.on_redacted = self.notes.drop_lines_of
         self.undo = Undo(self.records.entries, self.journal, clock, {"profile": self.profile, "note": self.notes})
 

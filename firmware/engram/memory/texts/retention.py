@@ -26,7 +26,6 @@ _BLOCK = const(4096)  # of the flash: a file takes whole ones
 _LARGEST = const(65536)  # bytes of that file
 _MOST_FILES = const(300)  # files with a mark; beyond that the oldest count as read
 _MOST_LEFT = const(128)  # removed files to report; beyond that the oldest count as cleared
-_BUFFER = const(512)
 _ENTRY_CHARS = const(1000)  # of one note in a prompt
 
 Batch = namedtuple("Batch", "principal entries marks")
@@ -36,11 +35,11 @@ Batch = namedtuple("Batch", "principal entries marks")
 class NoteRetention:
     """The daily notes of a board, at most `most_bytes` in all."""
 
-    def __init__(self, folder: str, notes, versions, clock, most_bytes: int):
-        self._folder = folder
+    def __init__(self, notes, versions, most_bytes: int):
+        self._folder = notes.folder
         self._notes = notes
         self._versions = versions
-        self._clock = clock
+        self._clock = notes.clock
         self._most_bytes = most_bytes
         self._counted = None  # the notes' version when they were counted
         self._waiting = {}
@@ -107,7 +106,7 @@ class NoteRetention:
             return
         start, crc = mark if mark and self._crc(file, mark[0]) == mark[1] else (0, 0)
         with open(self._folder + "/" + file, "rb") as opened:
-            for at, line, _ in log_line.lines(opened, bytearray(_BUFFER), start):
+            for at, line, _ in log_line.lines(opened, start):
                 if isinstance(line, int):
                     # No tool writes a line of this length: who did has it in the file still.
                     crc = self._crc(file, at + line)
