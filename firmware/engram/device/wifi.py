@@ -6,7 +6,7 @@ read only at the end; a scan blocks the board for two seconds.
 
 import network
 
-from engram import diag, text
+from engram import diag, tables, text
 from engram.clock import Backoff
 from engram.compat import const, sleep_ms
 from engram.device import ntp
@@ -25,14 +25,6 @@ _STEP_MS = const(250)
 _GIVE_UP_STEPS = const(80)  # 20 s in all, for a slow DHCP server
 _REACHED_STEPS = const(24)  # 6 s, in which the network has to take the board or there is none
 _REFUSED_STEPS = const(8)  # 2 s, in which the driver may refuse an attempt since an earlier one is still ending
-
-_REASONS = const((
-    ((2, 15, 202, 204), "the password was not taken"),
-    ((200, 212), "the signal is too weak"),
-    ((201,), "it is not in reach"),
-    ((203,), "it does not take the board"),
-    ((210, 211), "its security does not fit: has it a password, or none?"),
-))  # fmt: skip
 
 
 class Wifi:
@@ -194,8 +186,9 @@ def _leave(wlan) -> None:
 def _reason(wlan) -> str:
     if _is_reached(wlan):
         return "it gave no address"
-    status = wlan.status()
-    for numbers, reason in _REASONS:
-        if status in numbers:
+    status = str(wlan.status())
+    for row in tables.rows("device/wifi"):
+        numbers, _, reason = row.partition(": ")
+        if status in numbers.split(" "):
             return reason
-    return "it could not be joined (status %d)" % status
+    return "it could not be joined (status %s)" % status
