@@ -23,12 +23,8 @@ def make_model(board):
         problem = "is missing: a model needs both llm.url and llm.model."
         raise ConfigError("llm.url" if name else "llm.model", problem)
     try:
-        client = Client(
-            url,
-            stall_ms=config.get("llm.stall_seconds") * 1000,
-            tls=_trust(board, url),
-            network=board.network,
-        )
+        stall_ms = config.get("llm.stall_seconds") * 1000
+        client = Client(url, stall_ms=stall_ms, tls=_trust(board, url), network=board.network)
     except ArgumentError as error:
         raise ConfigError("llm.url", error.problem) from None
     if config.get("llm.api") == "anthropic":
@@ -98,9 +94,8 @@ def make_companion(board):
 def make_telegram(board):
     config, token = board.config, board.config.secret("telegram.token")
     if not token.partition(":")[0].isdigit() or "/" in token or "?" in token or "#" in token:
-        raise ConfigError(
-            "telegram.token", "is not a bot's token, which is a number, a colon and letters; paste it again."
-        )
+        problem = "is not a bot's token, which is a number, a colon and letters; paste it again."
+        raise ConfigError("telegram.token", problem)
     from engram.channels.telegram import markup  # noqa: F401  absent from boards without Telegram; leaves first
     from engram.channels.telegram.bot_api import BotApi  # likewise
     from engram.channels.telegram.channel import Telegram  # likewise

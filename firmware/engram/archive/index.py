@@ -93,17 +93,13 @@ class ArchiveIndex:
             labels = access.labels(caller)
             if not any(use[0] == number and access.labels(use[2]) == labels for use in self._shown):
                 # The companion alone knows who may see it.
-                raise NotFound(
-                    "memory", ref, "it may be with the companion: show it first (/memory show), then forget it."
-                )
+                advice = "it may be with the companion: show it first (/memory show), then forget it."
+                raise NotFound("memory", ref, advice)
             record = {"id": "m%d" % number, "content": "(its text is with the companion)"}
         scopes = [label[1:] for label in access.labels(caller)]
-        self._store.append(
-            [("op", "forget"), ("id", record["id"]), ("at", self._clock.now()), ("scopes", scopes)], urgent=True
-        )
-        found: dict = dict(record)
-        found["archived"] = True
-        return found
+        tombstone = [("op", "forget"), ("id", record["id"]), ("at", self._clock.now()), ("scopes", scopes)]
+        self._store.append(tombstone, urgent=True)
+        return dict(record, archived=True)
 
     # --- compaction
 

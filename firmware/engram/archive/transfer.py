@@ -110,17 +110,13 @@ class ArchiveTransfer:
     # --- memories
 
     async def _archive(self) -> None:
-        eviction = self._eviction
+        eviction, store = self._eviction, self._records_raw.store
         try:
             weakest = []
             for found in eviction.least_important(min(eviction.wanted, _MOST_AT_ONCE)):
                 weakest = found or weakest
                 await sleep_ms(0)
-            while (
-                weakest
-                and eviction.wanted > 0
-                and not (self._records_raw.store.is_compacting or not self._pause.is_over)
-            ):
+            while weakest and eviction.wanted > 0 and not store.is_compacting and self._pause.is_over:
                 some = weakest[:_AT_ONCE]
                 weakest = weakest[_AT_ONCE:]
                 count = archive(self._records, await self._promised(some))

@@ -75,9 +75,8 @@ class People:
             self.people = [_checked(person) for person in stored.get("people", ())]
             self.groups = {ref: str(mode) for ref, mode in stored.get("groups", {}).items()}
         except (ValueError, KeyError, TypeError, AttributeError, ArgumentError):
-            raise StoreError(
-                "people.json is not as docs/reference/formats.md says: correct it, or remove it."
-            ) from None
+            problem = "people.json is not as docs/reference/formats.md says: correct it, or remove it."
+            raise StoreError(problem) from None
 
     def _save(self) -> None:
         try:

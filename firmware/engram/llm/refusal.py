@@ -70,15 +70,13 @@ def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
 def refused_name(words: str, request, optional, without) -> str:
     """Return the name of an optional part that a refusal names, or ""."""
     words = words.lower()
-    kept = []
     has_calls = False
     for message in request.messages():
         has_calls = has_calls or bool(message.calls)
         for holder in (message,) + tuple(message.calls):
-            kept.extend([name for name, _ in holder.kept])
-    for name in kept:
-        if name not in without and _is_named(words, name.lower()):
-            return name
+            for name, _ in holder.kept:
+                if name not in without and _is_named(words, name.lower()):
+                    return name
     denials, faults, *parts = [row.split("|") for row in tables.rows("llm/refusals")]
     is_denied = any(denial in words for denial in denials) and not any(fault in words for fault in faults)
     # Once a model has called a tool it takes tools: something else is wrong.

@@ -120,9 +120,8 @@ class _Reader:
             arguments = _first(value, _ARGUMENTS)
             if isinstance(arguments, dict) and arguments.get("type") == "object":
                 raise ValueError  # the definition of a tool
-            self._take_value(
-                strict_json.loads_lenient(arguments, dict) if isinstance(arguments, str) else arguments or {}
-            )
+            is_text = isinstance(arguments, str)
+            self._take_value(strict_json.loads_lenient(arguments, dict) if is_text else arguments or {})
 
     def _begin_call(self, name) -> None:
         """Begin a call of a tool; ValueError if it is unknown."""

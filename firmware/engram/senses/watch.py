@@ -88,7 +88,11 @@ class Watch:
             if "bound" in row:
                 self._check_limit(state, slot, aggregate[3], row)
         if self._finds_unusual:
-            self._add_to_hour(sense, state, slot // 60, aggregate)
+            hour = slot // 60
+            if state.hour and hour not in state.hour:
+                past, total = state.hour.popitem()
+                self._check_hour(sense, state, past, aggregate_of(total)[3])
+            add_to(state.hour, hour, aggregate)
         self._limits.settle()
 
     def _state_of(self, number: int) -> _SenseState:
@@ -111,12 +115,6 @@ class Watch:
                 self._limits.end(row)
 
     # --- hours
-
-    def _add_to_hour(self, sense, state, hour: int, aggregate: tuple) -> None:
-        if state.hour and hour not in state.hour:
-            slot, total = state.hour.popitem()
-            self._check_hour(sense, state, slot, aggregate_of(total)[3])
-        add_to(state.hour, hour, aggregate)
 
     def _check_hour(self, sense, state, slot: int, mean: int) -> None:
         hour = self._hour_of_day(slot)

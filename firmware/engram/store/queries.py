@@ -16,9 +16,8 @@ def newest(store, labels=(), scopes=()):
     store.entry_states.settle()
     below = store.log.next_seq
     while below > 0:
-        newest = max(
-            store.index.all_tables() + store.upkeep.unindexed, key=lambda part: _last_below(store, part, below)
-        )
+        parts = store.index.all_tables() + store.upkeep.unindexed
+        newest = max(parts, key=lambda part: _last_below(store, part, below))
         if _last_below(store, newest, below) <= 0:
             return
         if isinstance(newest, list):

@@ -178,9 +178,10 @@ class Upkeep:
 
     def _merge(self, slices: int, may_seal: bool) -> bool:
         """Do slices of merging; True if there is more."""
-        index = self._store.index
-        if self._is_merge_put_off:
-            return False
+        store, index = self._store, self._store.index
+        may_wait = index.job is None and not store.is_compacting and len(index.tables) < _MOST_TABLES
+        if may_wait and store.is_active():
+            return False  # until the message is answered
         for _ in range(slices):
             if merge_policy.step(index, bool(self.unindexed)):
                 if not may_seal:
@@ -190,13 +191,6 @@ class Upkeep:
             if index.job is None:
                 break
         return merge_policy.is_busy(index)
-
-    @property
-    def _is_merge_put_off(self) -> bool:
-        """True while a merge waits for the answer to a message."""
-        store = self._store
-        may_wait = store.index.job is None and not store.is_compacting and len(store.index.tables) < _MOST_TABLES
-        return may_wait and store.is_active()
 
     def _fill(self) -> None:
         if self.filling is None:

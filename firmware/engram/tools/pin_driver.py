@@ -30,9 +30,8 @@ def open_driver(pin):
     try:
         return _DRIVERS[pin.mode](pin)
     except REFUSALS as error:
-        raise ConfigError(
-            "pins." + pin.name, "the chip refuses pin %d as %s: %s" % (pin.pin, pin.mode, error)
-        ) from None
+        problem = "the chip refuses pin %d as %s: %s" % (pin.pin, pin.mode, error)
+        raise ConfigError("pins." + pin.name, problem) from None
 
 
 def make_safe() -> None:

@@ -214,9 +214,8 @@ class Importer:
             values["supersedes"] = superseded
         draft = Draft("", values, [], "", 0)
         if self._records.net_new((draft,)) > max(0, self._records.eviction.spare):
-            raise StoreFull(
-                "memory is full, and an import lets nothing leave that is here (records.most): forget some."
-            )
+            problem = "memory is full, and an import lets nothing leave that is here (records.most): forget some."
+            raise StoreFull(problem)
         (ref,) = self._records.keep((draft,))
         self._count("stored", ref)
         if older and not superseded:

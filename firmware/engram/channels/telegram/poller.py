@@ -54,7 +54,10 @@ class Poller:
         """Return the Incoming of each new message; `busy` are in work, a poll takes at most `longest_s`."""
         if self.newest and self.newest.age > _FORGOTTEN_S and not self._open:
             self._next = 0
-        await self._wait_for_taken()
+        pause = Timeout()
+        pause.begin(_OPEN_POLL_MS)
+        while self._open and not pause.is_over:
+            await sleep_ms(_LOOK_MS)
         room = AT_ONCE - busy
         if room <= 0:
             await sleep_ms(_STEP_MS)
@@ -64,12 +67,6 @@ class Poller:
         updates = await self._api.updates(offset, room + len(self._open), wait_s)
         self._connected()
         return [message for message in map(self._message, updates) if message]
-
-    async def _wait_for_taken(self) -> None:
-        pause = Timeout()
-        pause.begin(_OPEN_POLL_MS)
-        while self._open and not pause.is_over:
-            await sleep_ms(_LOOK_MS)
 
     def _message(self, update) -> "Incoming | None":
         """Return the message of an update; None if it is no message or a repeated one."""

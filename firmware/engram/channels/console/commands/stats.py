@@ -23,9 +23,8 @@ def stats_command(board, caller, _rest: str):
         return
     yield _row("memories", _memories(records, board.eviction, caller))
     yield _row("turns", "%d, %d bytes" % (journal.entries.count(), journal.entries.bytes))
-    yield from _figures(
-        find_status(board), records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
-    )
+    damaged = records.entries.damaged + journal.entries.damaged + board.timers.table.damaged
+    yield from _figures(find_status(board), damaged)
     for name, line in board.jobs.status_lines() if board.jobs else ():
         yield _row(name, line)
     for line in board.companion.status_lines() if board.companion else ():
