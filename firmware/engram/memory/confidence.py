@@ -22,7 +22,7 @@ _ONCE = const(1600)  # thousandths: the highest level of a word is 1.6 of a sing
 _ENOUGH = const(20480)  # a weight of words, as of three or four rare ones, from which on more says no more
 GROWN = const(180)  # entries from which on the weights of words say enough
 OWN_WORDS = 750  # thousandths of a hit that has all words
-_ALIKE = const(3)  # a word that only begins like one of the query counts a third: alone it is a weak answer
+_ALIKE = const(250)  # of a hit that has only words which begin like those of a statement: a weak answer
 _JUDGED = const(5)  # hits of a store whose words are looked at
 _AT_LEAST = const(4096)  # that a word is given, however common
 
@@ -51,8 +51,9 @@ CERTAIN = 100
 class Certainty:
     """The confidence of the hits of one query, by their words."""
 
-    def __init__(self, measure, content: list, idfs: dict, documents: int):
+    def __init__(self, measure, content: list, idfs: dict, documents: int, is_question: bool = False):
         self._measure = measure
+        self._is_question = is_question
         rarest = inverse_frequency(documents, 0)
         self.weights = {term: idfs.get(term, rarest) for term in content} if documents < GROWN else None
         self._sum = sum((self.weights or {}).values()) or 1
@@ -70,7 +71,8 @@ class Certainty:
         begins = {word[:BEGIN] for word in own if len(word) >= BEGIN}
         alike = [term for term in self.weights if len(term) >= BEGIN and term not in own and term[:BEGIN] in begins]
         total = sum([weight for term, weight in self.weights.items() if term in own])
-        return (total + sum([self.weights[term] for term in alike]) // _ALIKE) * OWN_WORDS // self._sum
+        sure = (total + sum([self.weights[term] for term in alike]) // 2) * OWN_WORDS // self._sum
+        return sure if total or self._is_question else min(sure, _ALIKE)
 
 
 def of_words(evidence: int, measure) -> int:

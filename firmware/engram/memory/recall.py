@@ -10,6 +10,7 @@ from collections import namedtuple
 from engram import text
 from engram.text.times import find_days, without_dates, without_days
 from engram.text.light_words import content_terms
+from engram.text.openers import asks
 from engram.clock import day_name
 from engram.compat import const
 from engram.errors import NotFound
@@ -97,7 +98,7 @@ class Recall:
         measure = measure_query(frequencies, known)
         documents = sum([count for count, _ in frequencies])
         content = attributes.content(query.text)
-        certainty = confidence.Certainty(measure, content, idfs, documents)
+        certainty = confidence.Certainty(measure, content, idfs, documents, asks(query.text))
         if certainty.weights:
             said = content_terms(query.text)
             known = {term: weight if term in said else 1 for term, weight in known.items()}
