@@ -114,8 +114,7 @@ def test_a_service_and_a_model_are_settings():
 
 @needs_32_bit
 @pytest.mark.parametrize(
-    ("config", "expected"),
-    [(b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"), (b'{"timezone": "-03:00"}', "-03:00")],
+    ("config", "expected"), [(b"{}", "CET-1CEST,M3.5.0,M10.5.0/3"), (b'{"timezone": "-03:00"}', "-03:00")]
 )
 def test_a_board_without_a_time_zone_gets_this_computers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: bytes, expected: str

@@ -18,13 +18,7 @@ class Archiving(Linked):
         super().connect()
         board = self.board
         self.archive = ArchiveTransfer(
-            self.exchange,
-            self.sync,
-            self.known,
-            board.archived,
-            board.records,
-            board.journal,
-            500,
+            self.exchange, self.sync, self.known, board.archived, board.records, board.journal, 500
         )
         self.ask = RemoteSearch(self.exchange, self.sync, "always", 500, board.archived)
         board.companion, board.remote_search, board.archive = self, self.ask, self.archive

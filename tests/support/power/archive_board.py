@@ -108,13 +108,7 @@ class Linked:
             archived=parts.archived,
         )
         self.archive = ArchiveTransfer(
-            self.exchange,
-            self.sync,
-            known,
-            parts.archived,
-            parts.records,
-            parts.journal,
-            500,
+            self.exchange, self.sync, known, parts.archived, parts.records, parts.journal, 500
         )
         parts.companion.archive = parts.archive = self.archive
 
