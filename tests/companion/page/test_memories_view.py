@@ -27,7 +27,7 @@ def kitchen(board: Callable[..., Sent]) -> Sent:
     made.say("the tea is in the tin")
     made.keep("the tea is in the tin", tags=["tea"], turns=["t1"], scope="user:owner", source="auto_rule")
     made.keep("the tin is blue", tags=["tin"], scope="user:owner", pinned=True)
-    made.keep("Ann lives in Rome", tags=["ann"], keywords=["Rome"])
+    made.keep("Ann lives in Rome", tags=["ann"], keywords=["Rome"], confidence=0.8, evidence=["m1", "not m2"])
     made.keep("Ann lives in Oslo", tags=["ann"], keywords=["Oslo"], supersedes="m3")
     made.sync()
     return made
@@ -98,6 +98,7 @@ def test_a_memory_is_shown_with_the_turn_that_it_came_from_and_its_history(
     view = browser.open(f"{memories}/m4")
     assert "Ann lives in RomeOslo" in view.words
     replaced = browser.open(f"{memories}/m3")
+    assert "perhaps, 80 %: m1, not m2" in replaced.words
     assert "Another memory took its place: m4" in " ".join(replaced.words.split())
     assert not [each for each in replaced.all("form") if each["action"].endswith("/edit")]
 

@@ -54,6 +54,9 @@ class ShownMemory:
     people: tuple[str, ...]
     where: str
     is_pinned: bool
+    evidence: tuple[str, ...]
+    percent: int
+    """Confidence of a tentative memory, else 0."""
 
     @property
     def changed(self) -> int:
@@ -81,6 +84,8 @@ def shown_memory(line: dict[str, Any]) -> ShownMemory:
         people=_words(line, "people"),
         where=part(line, "where", str),
         is_pinned=line.get("pinned") is True,
+        evidence=_words(line, "evidence"),
+        percent=round(100 * part(line, "confidence", float)),
     )
 
 
