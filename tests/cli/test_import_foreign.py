@@ -32,12 +32,8 @@ def test_a_line_of_esp_claw_becomes_a_memory(importing: Importing):
     assert importing.run([ESP_CLAW]) == ["1 stored, 0 refused"]
     row = live(board)[0]
     assert (row["content"], row["tags"], row["keywords"]) == ("Ann likes tea", ["food", "drink"], ["tea", "cup"])
-    assert (row["created"], row["updated"], row["source"], row["scope"]) == (
-        NOW - 100,
-        NOW - 50,
-        "auto_llm",
-        "user:owner",
-    )
+    assert (row["created"], row["updated"]) == (NOW - 100, NOW - 50)
+    assert (row["source"], row["scope"]) == ("auto_llm", "user:owner")
     line = memories(board)[0]
     assert (line["origin"], line["uses"]) == ("esp-claw:mem-1790000000-1", 3)
 
@@ -85,12 +81,8 @@ def test_an_export_of_coclaw_is_read_as_it_is(importing: Importing):
     for outcome in ("2 stored, 0 refused", "0 stored, 2 there already, 0 refused"):
         assert importing.run(json.dumps(entries), "CoClaw-memories.json") == [outcome]
     first, second = live(board)
-    assert (first["type"], first["importance"], first["pinned"], first["source"]) == (
-        "convention",
-        0.8,
-        True,
-        "auto_llm",
-    )
+    assert (first["type"], first["source"]) == ("convention", "auto_llm")
+    assert first["importance"] == 0.8 and first["pinned"] is True
     assert (first["created"], first["tags"]) == (NOW - 1000, ["style", "tabs"]) and not second["pinned"]
     line = memories(board)[0]
     assert (line["origin"], line["uses"]) == ("coclaw:k3-x9", 1)
@@ -167,14 +159,9 @@ def test_of_chatgpts_conversations_only_what_the_person_states_is_read(importing
             "3 messages of ChatGPT's user left out: questions, empty ones, and texts of more than 500 characters",
         ]
     rows = {row["content"]: row for row in live(importing.board)}
-    assert set(rows) == {
-        "I am a nurse",
-        "Answer in French",
-        "I moved to Lyon",
-        "I sail",
-        "User has a cat",
-        "User sings",
-    }
+    assert " · ".join(sorted(rows)) == (
+        "Answer in French · I am a nurse · I moved to Lyon · I sail · User has a cat · User sings"
+    )
     lyon = rows["I moved to Lyon"]
     assert (lyon["created"], lyon["tags"], lyon["keywords"]) == (NOW - 401, ["chatgpt"], ["Tea"])
     assert rows["I sail"]["created"] == NOW - 501 and rows["User sings"]["source"] == "auto_llm"

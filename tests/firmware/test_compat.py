@@ -7,11 +7,8 @@ from support import let_others_run, raises
 
 
 def test_ticks_difference_survives_a_wrap_of_the_counter():
-    for start in (
-        ticks_ms(),
-        ticks_add(0, -1),
-        ticks_add(0, -5),
-    ):  # the last tick before the wrap, and one a little earlier
+    # Now, at the last tick before the wrap, and a little earlier.
+    for start in (ticks_ms(), ticks_add(0, -1), ticks_add(0, -5)):
         assert ticks_diff(ticks_add(start, 70000), start) == 70000
         assert ticks_diff(start, ticks_add(start, 70000)) == -70000
     assert ticks_add(ticks_add(0, -5), 10) == 5

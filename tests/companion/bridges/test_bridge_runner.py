@@ -287,12 +287,8 @@ async def test_a_reload_starts_stops_and_changes_what_is_to_be_and_leaves_the_re
         await until(runner, "connected", name)
     assert sorted(network.values["server"] for network in server.connections) == ["b", "c", "d", "e", "localhost"]
     assert server.running == 3 and [each.name for each in runner.statuses()] == ["changes", "comes", "fake"]
-    assert {task.name for task in bench.supervisor.statuses()} == {
-        "bridges",
-        "bridges changes",
-        "bridges comes",
-        "bridges fake",
-    }
+    tasks = {task.name for task in bench.supervisor.statuses()}
+    assert tasks == {"bridges", "bridges changes", "bridges comes", "bridges fake"}
 
 
 @on_bench

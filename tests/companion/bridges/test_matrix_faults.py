@@ -66,11 +66,8 @@ class FailingServer:
         self.first_look: dict[str, Any] = {"next_batch": "s1"}
         self.loop: asyncio.AbstractEventLoop
         self.port = free_port()
-        self.settings = {
-            "server": f"http://127.0.0.1:{self.port}",
-            "account": "@kitchen:engram.test",
-            "password": SECRET,
-        }
+        url = f"http://127.0.0.1:{self.port}"
+        self.settings = {"server": url, "account": "@kitchen:engram.test", "password": SECRET}
 
     def cut(self) -> None:
         """End the connections that wait."""

@@ -58,29 +58,25 @@ def passed_on(body: str, sender: str = "bob@engram.test/pc", kind: str = "chat")
 
 
 @in_one_case(
-    "inside, expected",
+    "inside, text, quoted, forwarded",
     [
-        ("<body>hello</body>", ("hello", "", "")),
-        ("<body>&gt; /new\nwhat is that?</body>", ("what is that?", "/new", "")),
-        ("<body>&gt;/new</body>", ("/new", "", "somebody")),
-        (f"<body>&gt; Ann:\n&gt; yes\nno</body>{REPLY}{fallback(12)}", ("no", "Ann:\nyes", "")),
-        (f"<body>Ann wrote: yes. no</body>{REPLY}{fallback(15)}", ("no", "Ann wrote: yes.", "")),
-        (f"<body>hello</body>{fallback('9' * 5000)}", ("hello", "", "")),
-        (f"<body>hello</body>{fallback(-4, 'x')}", ("hello", "", "")),
-        ("<body>see https://a.test/cat.jpg</body>", ("see https://a.test/cat.jpg", "", "")),
-        (passed_on("/new"), ("/new", "", "bob@engram.test")),
-        (passed_on("yes", f"{HOME}/bob", "groupchat"), ("yes", "", "bob")),
-        (f"<body>what is that?</body>{passed_on('/new')}", ("what is that?", "/new", "")),
+        ("<body>hello</body>", "hello", "", ""),
+        ("<body>&gt; /new\nwhat is that?</body>", "what is that?", "/new", ""),
+        ("<body>&gt;/new</body>", "/new", "", "somebody"),
+        (f"<body>&gt; Ann:\n&gt; yes\nno</body>{REPLY}{fallback(12)}", "no", "Ann:\nyes", ""),
+        (f"<body>Ann wrote: yes. no</body>{REPLY}{fallback(15)}", "no", "Ann wrote: yes.", ""),
+        (f"<body>hello</body>{fallback('9' * 5000)}", "hello", "", ""),
+        (f"<body>hello</body>{fallback(-4, 'x')}", "hello", "", ""),
+        ("<body>see https://a.test/cat.jpg</body>", "see https://a.test/cat.jpg", "", ""),
+        (passed_on("/new"), "/new", "", "bob@engram.test"),
+        (passed_on("yes", f"{HOME}/bob", "groupchat"), "yes", "", "bob"),
+        (f"<body>what is that?</body>{passed_on('/new')}", "what is that?", "/new", ""),
     ],
 )
-def test_others_words_are_told_from_those_of_the_sender(inside: str, expected: tuple[str, str, str]):
+def test_others_words_are_told_from_those_of_the_sender(inside: str, text: str, quoted: str, forwarded: str):
     found = private(inside)
     taken = found and keepable(found)
-    assert taken and (taken.text, " ".join(taken.quoted.split()), taken.forwarded) == (
-        expected[0],
-        " ".join(expected[1].split()),
-        expected[2],
-    )
+    assert taken and (taken.text, taken.quoted.split(), taken.forwarded) == (text, quoted.split(), forwarded)
 
 
 @in_one_case("wrapper", ["received xmlns='urn:xmpp:carbons:2'", "result xmlns='urn:xmpp:mam:2'"])

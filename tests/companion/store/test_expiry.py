@@ -84,11 +84,8 @@ def test_turns_that_left_the_board_go_by_their_age_and_all_others_stay(store: Co
     assert store.removal.expire(RetentionLimits(turn_days=3), board.now) == 0
     assert store.removal.expire(RetentionLimits(turn_days=3), board.now + 3 * DAY) == 3
     assert lines_of(store, board, log.epoch) == [4, 5, 6]
-    assert [(change.seq, change.line) for change in store.boards.changes(board.name, version)] == [
-        (1, None),
-        (2, None),
-        (3, None),
-    ]
+    changes = store.boards.changes(board.name, version)
+    assert [(change.seq, change.line) for change in changes] == [(1, None), (2, None), (3, None)]
     board.sync()
 
 

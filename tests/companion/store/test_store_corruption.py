@@ -83,13 +83,8 @@ def _one_bit(sound: Sound, number: int, rng: random.Random) -> bytes:
     return bytes(page)
 
 
-HARMS: tuple[Callable[[Sound, int, random.Random], bytes], ...] = (
-    _noise,
-    _zeros,
-    _another_page,
-    _half_a_page,
-    *(_one_bit,) * 10,
-)
+Harm = Callable[[Sound, int, random.Random], bytes]
+HARMS: tuple[Harm, ...] = (_noise, _zeros, _another_page, _half_a_page, *(_one_bit,) * 10)
 
 
 def _harm(sound: Sound, name: str, number: int, content: bytes) -> Trial:

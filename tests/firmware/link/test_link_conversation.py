@@ -172,11 +172,8 @@ async def test_a_message_that_finds_the_board_busy_with_as_many_as_it_takes_wait
     linked.companion.say(head_of(text="hello"))
     task = asyncio.create_task(linked.inbound.run())
     await wait_until("the board asks while it waits", lambda: linked.companion.counts.get("listen", 0) > 2)
-    assert (linked.inbound.conversation.mid, linked.inbound.conversation.turn, linked.companion.replies) == (
-        "a",
-        "",
-        {},
-    )
+    conversation = linked.inbound.conversation
+    assert (conversation.mid, conversation.turn, linked.companion.replies) == ("a", "", {})
     may_go_on.set()
     await wait_until("it is answered", lambda: not linked.companion.waiting)
     assert linked.companion.told("a") == [["text", "ok"], ["end", _turn_of(board, "link:a")]]

@@ -26,13 +26,8 @@ def _refused(board, name, value, unit=""):
 def test_a_value_is_kept_with_its_decimals():
     for value, decimals, scaled in ((21.44, 1, 214), (-0.05, 2, -5), (3, 0, 3), (True, 1, 10), (1013.2, 1, 10132)):
         assert scale(value, decimals) == scaled
-    for scaled, decimals, text in (
-        (214, 1, "21.4"),
-        (-5, 2, "-0.05"),
-        (3, 0, "3"),
-        (-10, 1, "-1.0"),
-        (1007, 3, "1.007"),
-    ):
+    shown = ((214, 1, "21.4"), (-5, 2, "-0.05"), (3, 0, "3"), (-10, 1, "-1.0"), (1007, 3, "1.007"))
+    for scaled, decimals, text in shown:
         assert value_text(scaled, decimals) == text
 
 
@@ -214,11 +209,8 @@ def test_a_clock_that_is_set_back_doubles_nothing_and_loses_nothing():
     board.senses.flush()
     rows = dict(board.range("room", MINUTE_LEVEL))
     assert len(rows) == 900 and sum(row[0] for row in rows.values()) == 1200
-    assert [rows[START + at] for at in (10, 400, 700)] == [
-        (1, 10, 10, 10, 10),
-        (2, 10, 30, 20, 30),
-        (1, 30, 30, 30, 30),
-    ]
+    some = [rows[START + at] for at in (10, 400, 700)]
+    assert some == [(1, 10, 10, 10, 10), (2, 10, 30, 20, 30), (1, 30, 30, 30, 30)]
     assert sum(row[0] for _, row in board.range("room", HOUR_LEVEL)) == 1200
     assert sum(row[0] for _, row in board.restart().range("room", HOUR_LEVEL)) == 1200
 

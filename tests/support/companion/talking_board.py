@@ -28,14 +28,9 @@ class Killed(BaseException):
 
 def hurry() -> dict[Any, dict[str, Any]]:
     """The waits of the board's code, so that what is lost is sent again at once."""
+    inbound = {"_LOOK_MS": 2, "_SPARE_MS": 30, "_SAVED_MS": 5, "_FIRST_PAUSE_MS": 2, "_LONGEST_PAUSE_MS": 8}
     return {
-        inbound_messages: {
-            "_LOOK_MS": 2,
-            "_SPARE_MS": 30,
-            "_SAVED_MS": 5,
-            "_FIRST_PAUSE_MS": 2,
-            "_LONGEST_PAUSE_MS": 8,
-        },
+        inbound_messages: inbound,
         conversation: {"_ROOM_MS": 200},
         replication: {"_ANSWER_MS": (15, 30, 60)},
     }

@@ -148,11 +148,8 @@ def fill_household(companion: CompanionProcess, now: int, write: Write = plainly
     _tell_status(house.kitchen, write)
     _send_notes(house.kitchen, now, write)
     _perceive(companion.home, house.kitchen, now, write)
-    for days, text in (
-        (12, "The saw is at the repair shop."),
-        (5, "Screws are sorted by length."),
-        (1, "Glue is empty."),
-    ):
+    tools = {12: "The saw is at the repair shop.", 5: "Screws are sorted by length.", 1: "Glue is empty."}
+    for days, text in tools.items():
         house.workshop.keep(write("text", text), tags=[write("label", "tools")], created=now - days * DAY)
     house.workshop.sync()
     _tell_status(house.workshop, write, memories=3, model="", telegram="off", records_bytes=4000, flash=410_000)
