@@ -39,41 +39,19 @@ HEAP = extent("2m", "8m")
 """Of the 32-bit build: the smallest PSRAM of a board, or one in which collections are few."""
 
 SHARED_WITH_HOST = (
-    "test_callers",
-    "test_clock",
-    "test_line_meaning",
-    "test_link_messages",
-    "test_log_line",
-    "test_memory_fields",
-    "test_days",
-    "test_openers",
-    "test_pin_config",
-    "test_sense_rings",
-    "test_store_ranks",
-    "test_telegram_markup",
-    "test_text_",
-    "test_times",
-    "test_tokenizer",
-    "test_transfer",
-    "test_zone",
-)
+    "test_callers", "test_clock", "test_line_meaning", "test_link_messages", "test_log_line", "test_memory_fields",
+    "test_days", "test_openers", "test_pin_config", "test_sense_rings", "test_store_ranks", "test_telegram_markup",
+    "test_text_", "test_times", "test_tokenizer", "test_transfer", "test_zone",
+)  # fmt: skip
 """How the names of the files begin whose code the host imports: they run on CPython too."""
 
 AS_ON_A_CHIP = ("test_chip_socket", "test_clock", "test_net_transport")
 """How the names of the files begin that run as on a chip, too."""
 
 AS_ON_A_CHIP_IN_SOAK = (
-    "test_config",
-    "test_journal",
-    "test_link_http",
-    "test_net_http",
-    "test_net_mqtt",
-    "test_llm_model",
-    "test_log_line",
-    "test_memory_fields",
-    "test_memory_recall",
-    "test_memory_records",
-)
+    "test_config", "test_journal", "test_link_http", "test_net_http", "test_net_mqtt", "test_llm_model",
+    "test_log_line", "test_memory_fields", "test_memory_recall", "test_memory_records",
+)  # fmt: skip
 
 WHOLE_FILES = ("tests/cli/", "tests/companion/", "tests/docs/")
 """How the paths of other files begin whose tests go to one worker: they share what takes seconds to make, a companion or a

@@ -114,21 +114,12 @@ def test_saving_a_wrong_value_changes_nothing():
 
 def test_networks_that_no_chip_takes_are_refused():
     for value in (
-        '"Home"',
-        '{"ssid":"Home"}',
-        '["Home"]',
-        '[{"password":"correct horse"}]',
-        '[{"ssid":""}]',
-        '[{"ssid":"' + "x" * 33 + '"}]',
-        '[{"ssid":"' + "ü" * 17 + '"}]',
-        '[{"ssid":5}]',
-        '[{"ssid":"x","key":"correct horse"}]',
-        '[{"ssid":"x","password":"seven77"}]',
-        '[{"ssid":"x","password":"' + "x" * 64 + '"}]',
-        '[{"ssid":"x","password":"pässword"}]',
-        '[{"ssid":"x","password":5}]',
-        "[" + ",".join(['{"ssid":"x"}'] * 9) + "]",
-    ):
+        '"Home"', '{"ssid":"Home"}', '["Home"]', '[{"password":"correct horse"}]', '[{"ssid":""}]',
+        '[{"ssid":"' + "x" * 33 + '"}]', '[{"ssid":"' + "ü" * 17 + '"}]', '[{"ssid":5}]',
+        '[{"ssid":"x","key":"correct horse"}]', '[{"ssid":"x","password":"seven77"}]',
+        '[{"ssid":"x","password":"' + "x" * 64 + '"}]', '[{"ssid":"x","password":"pässword"}]',
+        '[{"ssid":"x","password":5}]', "[" + ",".join(['{"ssid":"x"}'] * 9) + "]",
+    ):  # fmt: skip
         assert _problem("{}", '{"wifi":' + value + "}").key.startswith("wifi"), value
 
 

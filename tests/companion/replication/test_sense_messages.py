@@ -147,16 +147,9 @@ READINGS: Any = {"epoch": 8, "level": 0, "seq": 1}
 
 def _list(*items: Any) -> Any:
     return {
-        "op": "senses",
-        "board": "b1",
-        "link": 1,
-        "n": 1,
-        "epoch": 8,
-        "next": 9,
-        "whole": True,
-        "items": list(items),
+        "op": "senses", "board": "b1", "link": 1, "n": 1, "epoch": 8, "next": 9, "whole": True, "items": list(items),
         "shared": [],
-    }
+    }  # fmt: skip
 
 
 @in_one_case(

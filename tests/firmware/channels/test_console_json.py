@@ -174,20 +174,9 @@ async def test_once_a_line_had_its_crc_one_without_is_refused():
 async def test_random_bytes_are_refused_or_taken_and_never_raise():
     random.seed(11)
     pieces = (
-        b'{"id":',
-        b'"say":',
-        b'"command":',
-        b'"/help"',
-        b"1",
-        b",",
-        b"}",
-        b"[",
-        b'"x"',
-        b"\xff",
-        b"\x00",
-        b"\\u12",
+        b'{"id":', b'"say":', b'"command":', b'"/help"', b"1", b",", b"}", b"[", b'"x"', b"\xff", b"\x00", b"\\u12",
         b'"crc":"00000000"}',
-    )
+    )  # fmt: skip
     for _ in range(rounds(300, 100)):
         line = b"".join([random.choice(pieces) for _ in range(random.randrange(8))])
         console = Console()

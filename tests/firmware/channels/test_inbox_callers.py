@@ -42,26 +42,14 @@ async def test_what_the_console_alone_sets_is_refused_on_a_network():
 def test_each_command_reads_or_changes():
     reads = ("/help", "/memory", "/memory list", "/recall x", "/export", "/stats", "/session", "/people")
     for line in reads + (
-        "/session list",
-        "/timers",
-        "/mode",
-        "/workspace",
-        "/profile",
-        "/profile user.md",
-        "/people list",
+        "/session list", "/timers", "/mode", "/workspace", "/profile", "/profile user.md", "/people list",
         '/import {"content":"x"}',
-    ):
+    ):  # fmt: skip
         assert not changes(line), line
     for line in (
-        "/note x",
-        "/undo",
-        "/session new",
-        "/mode full",
-        "/profile user.md add x",
-        "/pair X",
-        "/people block x",
+        "/note x", "/undo", "/session new", "/mode full", "/profile user.md add x", "/pair X", "/people block x",
         '/import {"origin":"a:1","was":7,"content":"x"}',
-    ):
+    ):  # fmt: skip
         assert changes(line), line
     for line in ("/forget m1", "/pin m1", "/clear", "/compact", "/distill"):
         assert changes(line), line

@@ -136,20 +136,12 @@ async def test_a_head_without_end_is_refused():
 async def test_what_is_not_http_is_refused():
     length = b"HTTP/1.1 200 OK\r\nContent-Length: "
     for data in (
-        b"SSH-2.0-x\r\n\r\n",
-        b"HTTP/1.1\r\n\r\n",
-        b"HTTP/1.1 2x0 OK\r\n\r\n",
-        b"HTTP/1.1 +20 OK\r\n\r\n",
-        length + b"-1\r\n\r\n",
-        length + b"1_0\r\n\r\n",
-        length + b"9999999999\r\n\r\n",
-        length + b"1\r\nContent-Length: 2\r\n\r\n",
-        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
-        _CHUNKED + b"\r\n",
-        _CHUNKED + b"0x1\r\nx\r\n0\r\n\r\n",
-        _CHUNKED + b"1\r\nxx\r\n0\r\n\r\n",
+        b"SSH-2.0-x\r\n\r\n", b"HTTP/1.1\r\n\r\n", b"HTTP/1.1 2x0 OK\r\n\r\n", b"HTTP/1.1 +20 OK\r\n\r\n",
+        length + b"-1\r\n\r\n", length + b"1_0\r\n\r\n", length + b"9999999999\r\n\r\n",
+        length + b"1\r\nContent-Length: 2\r\n\r\n", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+        _CHUNKED + b"\r\n", _CHUNKED + b"0x1\r\nx\r\n0\r\n\r\n", _CHUNKED + b"1\r\nxx\r\n0\r\n\r\n",
         _CHUNKED + b"fffffffff\r\n",
-    ):
+    ):  # fmt: skip
         await _refused(data)
 
 

@@ -5,26 +5,12 @@ from engram.net.transport import _certificates, _refusal, split_url, tls_context
 from support import raises
 
 _BAD = (
-    "",
-    "example.org",
-    "ftp://example.org",
-    "http://",
-    "http://example.org:",
-    "http://example.org:0",
-    "http://example.org:65536",
-    "http://example.org:80:80",
-    "http://example.org/a b",
-    "http://example.org\r\nX: y",
-    "http://example.org/\x00",
-    "http://example.org\\v1",
-    "http://exämple.org",
-    "http://user:secret@example.org/v1",
-    "http://example.org/v1?key=secret",
-    "http://example.org#x",
-    "http://[::1]:80",
-    "http://[example.org]",
+    "", "example.org", "ftp://example.org", "http://", "http://example.org:", "http://example.org:0",
+    "http://example.org:65536", "http://example.org:80:80", "http://example.org/a b", "http://example.org\r\nX: y",
+    "http://example.org/\x00", "http://example.org\\v1", "http://exämple.org", "http://user:secret@example.org/v1",
+    "http://example.org/v1?key=secret", "http://example.org#x", "http://[::1]:80", "http://[example.org]",
     "http://" + "a" * 400,
-)
+)  # fmt: skip
 
 
 def _der(size):

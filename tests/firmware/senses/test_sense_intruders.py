@@ -67,14 +67,8 @@ def test_no_command_of_others_shows_or_changes_anything():
     board = house()
     for caller in OUTSIDERS:
         for rest in (
-            "",
-            "outside",
-            "outside yesterday",
-            "limit outside above 0",
-            "forget outside",
-            "unlimit l1",
-            "door",
-        ):
+            "", "outside", "outside yesterday", "limit outside above 0", "forget outside", "unlimit l1", "door",
+        ):  # fmt: skip
             line = "/senses " + rest
             _check(_answer(board, line.strip(), caller), line, caller)
     names = ", ".join([sense.name for sense in board.senses.all()])

@@ -29,23 +29,12 @@ NAMES = (
     "l\u0430mp", "", "*", "pins", "lamp.pin", "machine", "__class__", "m12", "door",
 )  # fmt: skip
 ARGUMENTS = (
-    '{"pin":12,"value":"on"}',
-    '{"pin":5,"value":"on"}',
-    '{"pin":null,"value":"on"}',
-    '{"pin":["lock"],"value":"on"}',
-    '{"pin":{"pin":12},"value":"on"}',
-    '{"pin":"12","value":"on","mode":"out"}',
-    '{"pin":"lock","value":"on","number":12}',
-    '{"pin":"lock","value":"on","caller":"ann"}',
-    '{"pin":"lock","value":["on"]}',
-    '{"pin":"lock","value":true}',
-    '{"pin":"lock","value":1e9}',
-    '{"number":12,"value":"on"}',
-    '{"pin":"lock"',
-    '["lock","on"]',
-    "12",
-    "",
-)
+    '{"pin":12,"value":"on"}', '{"pin":5,"value":"on"}', '{"pin":null,"value":"on"}', '{"pin":["lock"],"value":"on"}',
+    '{"pin":{"pin":12},"value":"on"}', '{"pin":"12","value":"on","mode":"out"}',
+    '{"pin":"lock","value":"on","number":12}', '{"pin":"lock","value":"on","caller":"ann"}',
+    '{"pin":"lock","value":["on"]}', '{"pin":"lock","value":true}', '{"pin":"lock","value":1e9}',
+    '{"number":12,"value":"on"}', '{"pin":"lock"', '["lock","on"]', "12", "",
+)  # fmt: skip
 
 
 def _board(*steps):

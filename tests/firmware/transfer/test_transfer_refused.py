@@ -74,22 +74,8 @@ def test_no_import_makes_memory_fuller_than_it_may_be_by_replacing_the_same_agai
 
 
 VALUES = (
-    "null",
-    "true",
-    "false",
-    "0",
-    "-1",
-    "1",
-    "1.5",
-    "1e30",
-    str(10**25),
-    '""',
-    '"x"',
-    '"m1"',
-    "[]",
-    "[1]",
-    '["x"]',
-)
+    "null", "true", "false", "0", "-1", "1", "1.5", "1e30", str(10**25), '""', '"x"', '"m1"', "[]", "[1]", '["x"]',
+)  # fmt: skip
 VALUES += ("[[]]", "{}", '{"a":1}')
 OBJECTS = (
     '{"file":"user.md","text":"x"}',

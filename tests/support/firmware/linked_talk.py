@@ -5,17 +5,9 @@ from engram.link.inbound_messages import InboundMessages
 from linked import Linked
 
 HEAD = {
-    "mid": "a",
-    "offer": 1,
-    "room": "phone",
-    "principal": "ann",
-    "group": False,
-    "workspace": "",
-    "command": False,
-    "forwarded": "",
-    "quoted": "",
-    "edits": "",
-}
+    "mid": "a", "offer": 1, "room": "phone", "principal": "ann", "group": False, "workspace": "", "command": False,
+    "forwarded": "", "quoted": "", "edits": "",
+}  # fmt: skip
 
 
 def head_of(**fields):

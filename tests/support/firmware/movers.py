@@ -8,18 +8,8 @@ from engram.memory.access import OWNER
 from support import rounds
 
 NAMES = (
-    "content",
-    "tags",
-    "keywords",
-    "type",
-    "importance",
-    "source",
-    "scope",
-    "created",
-    "updated",
-    "pinned",
-    "expires",
-)
+    "content", "tags", "keywords", "type", "importance", "source", "scope", "created", "updated", "pinned", "expires",
+)  # fmt: skip
 
 MANY = rounds(40, 10)
 

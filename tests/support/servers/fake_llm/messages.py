@@ -123,15 +123,9 @@ def _deltas(answer: ModelAnswer, call: ToolCall | None) -> Iterator[tuple[dict[s
 
 def _message(asked: ModelRequest, number: int, usage: dict[str, object]) -> dict[str, object]:
     return {
-        "id": f"msg_{number}",
-        "type": "message",
-        "role": "assistant",
-        "model": asked.model,
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-        "usage": usage,
-    }
+        "id": f"msg_{number}", "type": "message", "role": "assistant", "model": asked.model, "content": [],
+        "stop_reason": None, "stop_sequence": None, "usage": usage,
+    }  # fmt: skip
 
 
 def _event(kind: str, **rest: object) -> bytes:

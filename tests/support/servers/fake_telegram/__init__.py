@@ -27,14 +27,6 @@ from .terminal import chat_in_terminal
 from .text import utf16_length
 
 __all__ = [
-    "Call",
-    "Chat",
-    "FakeTelegram",
-    "Message",
-    "People",
-    "ServingTelegram",
-    "User",
-    "chat_in_terminal",
-    "serving",
+    "Call", "Chat", "FakeTelegram", "Message", "People", "ServingTelegram", "User", "chat_in_terminal", "serving",
     "utf16_length",
-]
+]  # fmt: skip

@@ -6,14 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _KINDS = {
-    "b": "bold",
-    "i": "italic",
-    "s": "strikethrough",
-    "a": "text_link",
-    "code": "code",
-    "pre": "pre",
+    "b": "bold", "i": "italic", "s": "strikethrough", "a": "text_link", "code": "code", "pre": "pre",
     "blockquote": "blockquote",
-}
+}  # fmt: skip
 _TOKEN = re.compile(
     r'</(?P<end>\w+)>|<(?P<tag>\w+)(?: (?:href|class)="(?P<value>[^"<>]*)")?>'
     r"|(?P<words>(?:[^<&]|&(?:lt|gt|amp|quot);)+)|(?P<wrong>[<&])"
