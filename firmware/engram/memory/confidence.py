@@ -3,7 +3,8 @@
     words       c (2 - c) of the share c of the query's known words, by weight, that the hit has with what stands beside it,
                 times the share of known words among all, times how much weight the hit has
                 While a memory is young this says little: there each word is rare. Below 180 entries it is three fourths of
-                the share of the words that say something (light_words.py) which the hit itself has
+                the share of the words that say something (light_words.py) which the hit itself has;
+                one that only begins like one of them counts half
     authority   who says so: a memory that was pinned, one that a model made, the assistant's own words
     days        whether it is of the days that the query names, if it names some
     agreement   a memory and a turn that both have most of the query's words

@@ -44,21 +44,6 @@ def test_an_opener_alone_has_no_content():
         assert parse(remember % "").content == parse(forget % "").content == ""
 
 
-def test_what_is_polite_may_stand_before():
-    for said in ("Please remember that X", "hey engram, please remember that X", "请记住X", "Bitte merk dir, dass X"):
-        assert parse(said) == ("remember", "X"), said
-
-
-def test_what_only_looks_like_an_opener_is_none():
-    for said in (
-        "Remember when we met", "I remember that X", "remembering that X", "don't forget milk", "forget to call Bob",
-        "vergiss nicht X", "Vergiss meinen Geburtstag nicht", "n'oublie pas X", "oublie pas X", "no olvides X",
-        "не забудь X", "لا تنس X", "忘记了X", "我忘记X", "覚えてるX", "잊지 마세요 X", "he said 'remember that X'",
-        '"remember that X"! is what he said', "list of things", "what a day", "When I was young", "", "💡",
-    ):  # fmt: skip
-        assert parse(said).kind in ("", "find") and parse(said).kind == "", said
-
-
 def test_an_id_follows_each_word_to_forget():
     for said in ("forget m1", "忘记m1", "vergiss m1", "olvida m1", "oublie m1", "忘れて m1", "잊어 m1", "забудь m1"):
         assert parse(said) == ("forget", "m1"), said
@@ -81,7 +66,7 @@ def test_sentences_of_each_language_are_understood():
         assert sign in "+?!" or kind in ("", "find"), (kind, said)
         if kind != {"+": "remember", "?": "find", "-": kind, "!": ""}[sign]:
             missed.setdefault((language, sign), []).append(said)
-    assert max(len(each) for each in missed.values()) <= 2, missed
+    assert max((len(each) for each in missed.values()), default=0) <= 2, missed
     assert not [each for (_, sign), each in missed.items() if sign in "+!"], missed
 
 
