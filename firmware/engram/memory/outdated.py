@@ -188,8 +188,7 @@ def mark(journal, refs, by: str, at: int) -> None:
     for ref in refs:
         journal.drop_gist(int(ref[1:]))
     lines = [[("op", "past"), ("turn", int(ref[1:])), ("by", by), ("at", at)] for ref in refs]
-    if lines:
-        journal.entries.append(*lines, urgent=True)
+    journal.entries.append(*lines, urgent=True)
 
 
 def unmark(entries, refs, at: int) -> None:

@@ -35,10 +35,7 @@ class Gists:
             content = text.cut(content, len(content) * _TOKENS // text.tokens(content))
         key = self._key(sid, workspace)
         others = sorted([(value, other) for other, value in self._all().items() if other != key])
-        try:
-            self._save([(other, value) for value, other in others[1 - _MOST :]] + [(key, (until, content))])
-        except StoreError as error:
-            diag.warning("journal", str(error))
+        self._save([(other, value) for value, other in others[1 - _MOST :]] + [(key, (until, content))])
 
     def drop(self, sid, seq: int = 1) -> None:
         """Forget a session's gists, None for those of any, that may tell a turn; StoreError if they stay on flash."""
@@ -46,11 +43,8 @@ class Gists:
         prefix = "" if sid is None else sid + " "
         left = [each for each in kept.items() if each[1][0] < seq or not each[0].startswith(prefix)]
         if len(left) < len(kept):
-            try:
-                self._save(left)
-            except StoreError:
-                files.remove(self._path)  # needs no room
-                self._kept = dict(left)
+            files.remove(self._path)  # needs no room, and so never fails for a full flash
+            self._save(left)
 
     def _key(self, sid: str, workspace: str) -> str:
         return "%s of %d %s" % (sid, self._store.epoch, workspace)
@@ -61,8 +55,11 @@ class Gists:
         return self._kept
 
     def _save(self, gists: list) -> None:
-        files.write(self._path, text.dumps(dict(gists)))
         self._kept = dict(gists)
+        try:
+            files.write(self._path, text.dumps(self._kept))
+        except StoreError as error:
+            diag.warning("journal", str(error))
 
 
 def _parse(told: dict) -> dict:
