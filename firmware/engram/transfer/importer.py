@@ -135,6 +135,7 @@ class Importer:
                     values[name] = value
         for name in ("created", "updated", "expires", "when", "until"):
             check(name, values.get(name, 0), _MOMENT)
+        record_fields.check_span(values)
         if "created" in values:
             values["guess"] = fields.get("guess") is True
         self._put_scope(values, values.get("scope", access.ALL if is_whole else ""))
@@ -200,6 +201,7 @@ class Importer:
         else:
             changed = {name: value for name, value in record.items() if name not in ("past", "guess", "confidence")}
             changed.update(different)
+            record_fields.check_span(changed)
             if "confidence" in values:  # a change without it is a person's, which confirms a pattern
                 changed["confidence"] = values["confidence"]
             changed["updated"] = at if at > ours else self._records.clock.now()

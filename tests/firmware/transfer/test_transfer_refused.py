@@ -29,6 +29,8 @@ REFUSED = (
     ('{"content":"x","created":1790000000000}', "created: "),
     ('{"content":"x","updated":1.5}', "updated: "),
     ('{"content":"x","expires":true}', "expires: "),
+    ('{"content":"x","when":68719476736}', "when: "),
+    ('{"content":"x","when":1790000000,"until":1780000000}', "until: "),
     ('{"content":"x","origin":"m12"}', "origin: "),
     ('{"content":"x","origin":"a b:m12"}', "origin: "),
     ('{"content":"x","supersedes":"m3"}', "supersedes: "),

@@ -10,6 +10,7 @@ SOURCES = ("manual", "auto_llm", "auto_rule", "distilled", "import", "sense", "t
 IMPORTANCE = 0.5
 NEVER = const(1 << 40)
 """Expiry of a memory without one, later than any valid moment."""
+_END = const(5_662_310_400)  # 2149-06-06: an event on a later day is a mistake
 CLEARABLE = ("keywords", "expires", "turns")
 
 _ORDER = const((
@@ -137,7 +138,15 @@ def check_flag(name: str, value, limit: int = 0) -> bool:
 def _check_moment(name: str, value, limit: int):
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 0):
         raise ArgumentError(name, "must be a time in Unix seconds.")
+    if name in ("when", "until") and value and value >= _END:
+        raise ArgumentError(name, "must be before 2149-06-06.")
     return value or None
+
+
+def check_span(values: dict) -> None:
+    """Raise ArgumentError if an event ends before it begins."""
+    if values.get("until", NEVER) < values.get("when", 0):
+        raise ArgumentError("until", "must not be before when.")
 
 
 def _check_ref(name: str, value, limit: int):

@@ -61,6 +61,7 @@ class Records:
         values = {"content": content, "tags": tags}
         values.update(more)
         values = self._checked(values)
+        fields.check_span(values)
         if "scope" not in values:
             values["scope"] = access.scope_of_new(values["tags"], caller)
         if "supersedes" in values:
@@ -100,6 +101,7 @@ class Records:
         if "tags" in kept and "scope" not in kept:
             kept["scope"] = access.scope_of_change(record, kept["tags"], caller)
         record.update(kept)
+        fields.check_span(record)
         record["updated"] = self.clock.now()
         self.releases += changes.get("pinned") is False
         return Draft(record["id"], record, [], "", record["seq"])
