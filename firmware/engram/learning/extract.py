@@ -110,7 +110,8 @@ class Extraction(Job):
             self._refuse(reading.name, problem)
         reading.write_notes()
         reading.gist.keep()
-        self.stored += len(cursor.keep(reading.changes, batch.until))
+        cursor.keep(reading.changes, batch.until)
+        self.stored += sum([not draft.id for draft in reading.changes])
         self.read += len(turns)
 
     def _untold(self, sid: str, caller) -> list:
@@ -147,10 +148,8 @@ class Extraction(Job):
     # --- reports
 
     def status_lines(self):
-        today = self._cursor.spent()
-        yield "%d facts from %d messages since the start; today %d calls, %d tokens" % (
-            (self.stored, self.read) + today
-        )
+        counts = (self.stored, self.read) + self._cursor.spent()
+        yield "%d facts from %d messages since the start; today %d calls, %d tokens" % counts
         reason = self._stopped_by() or self.pause.why
         if reason and self._cursor.behind:
             yield "messages wait: " + reason
@@ -235,13 +234,13 @@ class ExtractBatch(operations.Batch):
 
     def _forget(self, ref, turn) -> None:
         """Let a memory that a model made expire, as the person denies it."""
-        if ref not in self.known or turn not in self._left:
+        if ref not in self.known or not isinstance(turn, str) or turn not in self._left:
             raise ArgumentError("id", "and from must be of what was shown.")
         self._journal.get(turn, self.caller)
         record = self._records.get(ref, self.caller)
         if operations.is_protected(record) or self._terms(turn).isdisjoint(text.terms(record["content"])):
             raise ArgumentError("id", "is a person's own memory, or not what this message is about.")
-        self.changes.append(self._records.draft_update(ref, {"expires": self._clock.now()}, self.caller))
+        self._deny(record, turn)
 
     def _day_of(self, ref: str) -> int:
         turn = self._turn(ref)

@@ -32,7 +32,6 @@ CONTENT_CHARS = 400
 
 SNIPPET = 240
 
-_END_DAY = const(1 << 16)  # 2149-06-06: a later day is a mistake
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
@@ -85,16 +84,19 @@ def _event(element: dict, clock, today: int) -> dict:
     first, last = _span(element.get("when"), clock, today)
     last = _span(element.get("until"), clock, today)[1] or last
     people = element.get("people")
-    told = {"when": first, "where": element.get("where")}
-    told["until"] = last if last > first > 0 else None
-    told["people"] = people[: fields.MOST_PEOPLE] if isinstance(people, list) else None
-    found = {}
-    for name, value in told.items():
-        try:
-            found[name] = fields.check(name, value, 0)
-        except ArgumentError:
-            pass
+    found = {"until": _checked("until", last) if last > first > 0 else 0}
+    found.update({"when": _checked("when", first), "where": _checked("where", element.get("where"))})
+    names = [_checked("people", [name]) for name in people] if isinstance(people, list) else ()
+    found["people"] = [name[0] for name in names if name][: fields.MOST_PEOPLE]
     return {name: value for name, value in found.items() if value}
+
+
+def _checked(name: str, value):
+    """Return a field as it is kept, None if it cannot be."""
+    try:
+        return fields.check(name, value, 0)
+    except ArgumentError:
+        return None
 
 
 def _span(said, clock, today: int) -> tuple:
@@ -106,7 +108,7 @@ def _span(said, clock, today: int) -> tuple:
     if first < 0:
         days = find_days(said, today) if today >= 0 else None
         first, last, minute = (days.first, days.last, 0) if days else (-1, -1, 0)
-    return (clock.moment(first, minute), clock.moment(last, minute)) if 0 <= first <= last < _END_DAY else (0, 0)
+    return (clock.moment(first, minute), clock.moment(last, minute)) if 0 <= first <= last else (0, 0)
 
 
 def fenced(content: str) -> str:
@@ -120,6 +122,7 @@ class Batch:
     # `source` and `is_trusted` describe new records: a trusted model may replace facts that a model saved.
     # known    ids of the records shown to the model
     # changes  drafts to save
+    # denied   ids of the records that expire by one of them
     # merged   number of proposals that the records had already
     # refused  reasons of refusals, without anyone's words
 
@@ -133,6 +136,7 @@ class Batch:
         self.scope = access.scope_of_new(access.learned_tags((), caller), caller)
         self.known = []
         self.changes = []
+        self.denied = []
         self.merged = 0
         self.refused = []
 
@@ -174,11 +178,26 @@ class Batch:
 
     def _change(self, wanted, **came_from) -> bool:
         draft = self._draft(wanted, dict(wanted.values, source=self.source, **came_from))
+        if draft and draft.id in self.denied:
+            raise ArgumentError("id", "is that of a memory which the same answer forgets.")
         if draft is None or not self._is_news(draft):
             self.merged += 1
             return False
         self.changes.append(draft)
         return True
+
+    def _deny(self, record: dict, turn: str) -> None:
+        """Let a record expire that a turn denies, in place of what the answer changed in it before."""
+        ref = record["id"]
+        earlier = [draft for draft in self.changes if _changed_id(draft) == ref]
+        if any(not draft.id for draft in earlier):
+            raise ArgumentError("id", "is that of a memory which the same answer replaces.")
+        turns = ([each for each in record.get("turns", ()) if each != turn] + [turn])[-_MOST_REFS:]
+        # With its confidence: a denial confirms no pattern.
+        changes = {"expires": self._records.clock.now(), "turns": turns, "confidence": record.get("confidence", 1)}
+        self.changes = [draft for draft in self.changes if draft not in earlier]
+        self.changes.append(self._records.draft_update(ref, changes, self.caller))
+        self.denied.append(ref)
 
     def _draft(self, wanted, values: dict):
         """Return the draft of an operation, None if the records already have it."""

@@ -101,6 +101,8 @@ class Forgetting:
 
 
 def _why_over(record: dict) -> str:
+    if "turns" in record and record.get("updated", 0) >= record["expires"]:
+        return "denied by the person"
     if not fields.is_tentative(record):
         return "expired"
     return _DENIED if record["confidence"] < fields.LEAST_CONFIDENCE else _FADED

@@ -1,6 +1,6 @@
 """Facts by themselves: what a model finds in what people said is checked, and kept once."""
 
-from board import ANN, ROOM
+from board import ANN, ROOM, lines_of
 from engram.errors import ModelError, ModelRefused
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -93,6 +93,30 @@ async def test_what_a_model_understood_wrongly_leaves_when_the_person_denies_it(
         board.records.store("Ann drives a tram", ["work"], source=source)
         await learn(board, "no, that was wrong")
         assert contents(board) == left, source
+
+
+async def test_a_denial_stands_beside_other_operations_on_its_memory():
+    said = {"id": "m1", "from": "t5", "tags": ["work"]}
+    deny = dict(said, op="forget")
+    update = dict(said, op="update", content="Ann drives a tram, a bus")
+    replace = dict(said, op="supersede", content="Ann drives a bus")
+    for answer, left in (
+        ((deny, deny), []),
+        ((deny, update), []),
+        ((update, deny), []),
+        ((replace, deny), ["Ann drives a bus"]),
+        ((deny, replace), ["Ann drives a bus"]),
+        ((dict(deny, **{"from": ["t5"]}),), ["Ann drives a tram"]),
+    ):
+        board = learner("So Ann drives a tram.", "ok", facts(*answer))
+        await tell(board, "hi")
+        board.records.store("Ann drives a tram", ["work"], source="auto_llm", type="pattern", confidence=0.6)
+        await learn(board, "no, that was wrong, a bus")
+        assert (contents(board), "%d facts" % ("Ann drives a bus" in left) in told(board)) == (left, True), answer
+        if not left:
+            shown = "\n".join(lines_of(board, "/memory show m1"))
+            assert "denied by the person" in shown and "confidence  0.6" in shown, answer
+            assert len(list(board.records.history("m1"))) == 2, answer
 
 
 async def test_more_facts_than_a_message_may_give_are_refused():

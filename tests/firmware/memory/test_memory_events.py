@@ -28,6 +28,8 @@ async def test_a_model_names_the_time_people_and_place_of_an_event():
     record = await _learnt(type="event", when="last week", people=["A", "B", "C", "D", "E"])
     assert (record["when"], record["until"]) == (1789344000, 1789862400)  # 14 to 20 September
     assert record["people"] == ["A", "B", "C", "D"]
+    record = await _learnt(type="event", people=["Carla", None, "x" * 50, "Bob"])
+    assert record["people"] == ["Carla", "Bob"]
 
 
 async def test_what_cannot_be_read_of_an_event_loses_only_itself():
