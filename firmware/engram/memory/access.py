@@ -14,6 +14,9 @@ from engram.memory import ALL
 WORKSPACE = "ws:"
 """Prefix of a workspace's scope and of the tag that selects it, as in ws:garden."""
 
+OPEN_TASK = "open-task"
+"""Tag of memories for a person's open task, which stay theirs in a workspace too."""
+
 NAME_BYTES = const(32)
 
 ROOM_BYTES = const(64)
@@ -38,8 +41,8 @@ def own_scope(caller: Caller) -> str:
 
 
 def learned_tags(tags, caller: Caller):
-    """Return learned tags plus the workspace's; invalid ones stay, to be refused later."""
-    if caller.group or not caller.workspace or not isinstance(tags, (list, tuple)):
+    """Return learned tags plus the workspace's, if it is theirs; invalid ones stay, to be refused later."""
+    if caller.group or not caller.workspace or not isinstance(tags, (list, tuple)) or OPEN_TASK in tags:
         return tags
     if any(isinstance(tag, str) and tag[:3] == WORKSPACE for tag in tags):
         return tags

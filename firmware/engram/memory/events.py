@@ -5,13 +5,12 @@ A rule writes what a tool did after a person's yes, what failed twice, and which
 
 from engram import diag, text
 from engram.compat import const
-from engram.errors import StoreError
-from engram.memory.access import own_scope
+from engram.errors import EngramError
+from engram.memory.access import OPEN_TASK, own_scope
 from engram.memory.records.fields import stated
 
 _A_DAY = const(20)
 _CHARS = const(400)  # of one
-_TASK = "open-task"
 _MOST_OF_TASK = const(20)  # memories of one task
 _KEPT_SECONDS = const(604_800)  # of these, after the end
 
@@ -43,7 +42,10 @@ def whole_text(record: dict, clock) -> str:
 
 
 class EventLog:
-    """Writes events by rule, at most 20 a day since the start: so a tool that fails all day does not fill the memory."""
+    """Writes events by rule, the same text once a day and at most 20 a day since the start.
+
+    So a tool that fails all day does not fill the memory.
+    """
 
     def __init__(self, records, clock):
         self._records = records
@@ -51,29 +53,24 @@ class EventLog:
         self._day = self._count = 0
 
     def add(self, caller, content: str, tag: str, source: str, turn: str = "") -> None:
-        """Write an event of now, with the turn that it came from."""
-        now = self._clock.now()
-        if self._clock.day_number(now) != self._day:
-            self._day, self._count = self._clock.day_number(now), 0
-        self._count += 1
+        """Write an event of today, with the turn that it came from, unless there is one with the same text."""
+        day = self._clock.day_number(self._clock.now())
+        self._day, self._count = day, self._count + 1 if day == self._day else 1
         if self._count > _A_DAY:
             return
-        more = {"when": now} if self._clock.known else {}
-        content = text.cut(content, _CHARS)
+        more = {"when": self._clock.moment(day)} if self._clock.known else {}
+        more.update({"type": "event", "source": source, "turns": [turn] if turn else ()})
         try:
-            self._records.store(
-                content, (tag,), caller, type="event", source=source, turns=[turn] if turn else (), **more
-            )
-        except StoreError as error:
+            self._records.store(text.cut(content, _CHARS), (tag,), caller, **more)
+        except EngramError as error:
             diag.warning("memory", "an event was not kept: %s" % error)
 
     def close_task(self, caller, task: str) -> None:
         """Write that a task is done, and let the memories for it alone expire."""
-        changes = {"expires": self._clock.now() + _KEPT_SECONDS}
         drafts = [
-            self._records.draft_update(record["id"], changes, caller)
-            for record in self._records.newest(caller, (_TASK,))
+            self._records.draft_update(record["id"], {"expires": self._clock.now() + _KEPT_SECONDS}, caller)
+            for record in self._records.newest(caller, (OPEN_TASK,))
             if record.get("scope") == own_scope(caller) and "expires" not in record
         ]
         self.add(caller, "Done: " + " ".join(task.split()), "done", "auto_rule")
-        self._records.keep(drafts[:_MOST_OF_TASK])
+        self._records.keep(drafts[:_MOST_OF_TASK], urgent=True)

@@ -2,6 +2,7 @@
 model can use.
 """
 
+from binascii import crc32
 from collections import namedtuple
 
 from engram import tables, text
@@ -10,7 +11,8 @@ from engram.errors import ArgumentError, EngramError
 from engram.schema_check import check_fields, fits
 from engram.text.strict_json import loads_lenient
 
-_CALLERS = const(8)  # callers with a pending call, and failed calls
+_CALLERS = const(8)  # callers with a pending call
+_FAILURES = const(16)  # that are known: bounds the heap
 _WAIT_MS = const(600_000)  # for a yes: one that comes later may be of another question
 
 _ENDS = const(",.!;:，。！；：、\n")
@@ -164,7 +166,7 @@ class Toolbox:
         self._most_tokens = most_tokens
         self._events = events
         self._failed = []
-        """Latest failed calls, each once: (caller, name, JSON arguments)."""
+        """The crc32 of the latest calls that failed, twice for those that failed more than once in a row."""
         self._tools = []
         self.confirmations = Confirmations()
 
@@ -216,20 +218,21 @@ class Toolbox:
         return Done(result if tool.is_memory else '{"result":%s}' % result, notice)
 
     async def _run(self, tool, arguments: dict, turn) -> tuple:
-        """Run a tool; the second failure of a call becomes an event."""
-        call = turn.caller, tool.name, text.dumps(arguments)
-        has_failed = call in self._failed
-        self._failed = [each for each in self._failed if each != call]
+        """Run a tool; a call's second failure in a row becomes an event."""
+        call = crc32(text.encode("%s %s %s" % (turn.caller, tool.name, text.dumps(arguments))))
         try:
-            return await _run(tool, arguments, turn)
+            done = await _run(tool, arguments, turn)
         except ArgumentError:
             raise
         except EngramError as error:
-            if has_failed:
+            count = self._failed.count(call)
+            if count == 1:
                 self._note(turn, tool, arguments, "%s, tried twice: %s", error)
-            else:
-                self._failed = self._failed[1 - _CALLERS :] + [call]
+            if count < 2:
+                self._failed = self._failed[1 - _FAILURES :] + [call]
             raise
+        self._failed = [each for each in self._failed if each != call]
+        return done
 
     def _note(self, turn, tool, arguments: dict, sentence: str, more) -> None:
         """Write an event of a tool beside the memory's, in a conversation that is kept."""

@@ -69,7 +69,8 @@ def test_what_the_model_stores_is_the_workspaces_unless_it_is_personal():
     store(board, "Ann is 40", personal=True)
     store(board, "Ann likes jazz", ANN)
     store(board, "The shed is locked", OWNER_THERE)
-    assert [scope for _, scope in scopes(board)] == ["ws:garden", "user:ann", "user:ann", "ws:garden"]
+    result_of(board, "memory_store", GARDEN, content="The boat costs 100", tags=["open-task"])  # as task.md is
+    assert [scope for _, scope in scopes(board)] == ["ws:garden", "user:ann", "user:ann", "ws:garden", "user:ann"]
 
 
 async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was_said_outside_private():

@@ -248,10 +248,28 @@ async def test_what_a_tool_did_after_a_yes_and_what_failed_twice_is_kept_as_an_e
     assert kept == ["weed (bed 2), tried twice: weed failed: divide by zero", "Used water (bed 2), confirmed by owner"]
     (event,) = board.find("what did I use on Monday?", OWNER, 1)
     assert event.id == "m1" and board.records.get("m1")["turns"] == ["t3"]
-    for _ in range(60):
-        await _call(board.toolbox, '{"bed":4}', name="weed")
+    for number in range(50):
+        await _call(board.toolbox, '{"bed":%d}' % (3 + number // 2), name="weed")
         board.now += 60
     assert board.records.count(OWNER) == 20
+
+
+async def test_a_call_that_fails_all_the_time_is_one_event_and_another_on_another_day_after_a_success():
+    board, fails = Board().serve(), [True]
+    board.toolbox.add(OwnTool(lambda bed: 1 // 0 if fails[0] else 1, "weed", "Weed a bed.", {"bed": "string"}))
+    for step in range(400):
+        board.now += 600
+        fails[0] = step not in (50, 300)  # on the first day and the third
+        await board.toolbox.call("weed", {"bed": "south"}, OWNER)
+    assert board.records.count(OWNER) == 2
+
+
+async def test_a_confirmed_call_is_answered_also_if_its_event_cannot_be_kept():
+    board = Board().serve()
+    board.toolbox.add(OwnTool(lambda bed: bed, "water", "Water a bed.", {"bed": "string"}, confirm=True))
+    for said in ("water", "yes"):
+        result, _ = await board.toolbox.answer(Call("c", "water", '{"bed":"\\u0000"}'), _asked(board.toolbox, said, 3))
+    assert json.loads(result) == {"result": "\0"} and board.records.count(OWNER) == 0
 
 
 async def test_a_timer_calls_no_tool_with_confirm():
