@@ -9,10 +9,12 @@ from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, outdated
 from engram.memory.journal.schema import TEXT_BYTES, json_bytes
+from engram.memory.texts.profile import TASK
 
 _FARTHEST = const(200)  # lines that undo looks back over: bounds its reads
 
 _TEXT_CHANGES = const(("profile", "note"))
+_CLOSED = const(" That it was done, and the end of its memories, stay kept: /undo again takes these back too.")
 _OTHER = const("the latest change is of %s, not of %s; /undo alone takes it back.")
 _NOT_KEPT = const(("seq", "was", "undoes", "with", "past", "restored", "outdated"))  # of a version that holds again
 
@@ -119,10 +121,11 @@ class Undo:
     def _undo_text(self, line: dict) -> str:
         files, name = self._files[line["op"]], line["file"]
         keeper = files.named(_whose(line))
+        is_opened = name == TASK and not keeper.text(name).strip()
         # Put back first: cut off in between, the next undo does the same once more.
         keeper.put_back(name, line["old"] if "old" in line else keeper.text(name)[: line["length"]])
         self._store.append(files.changes.line(line["op"], name, _whose(line)) + [("undoes", line["seq"])])
-        return name + " is again as it was before the last change."
+        return name + " is again as it was before the last change." + (_CLOSED if is_opened else "")
 
 
 def _is_seen(version, caller) -> bool:

@@ -39,6 +39,8 @@ def test_rules_stand_after_the_guidance_and_a_task_with_its_persons_message_unti
     kept = {record["content"]: record for record in board.records.newest(OWNER)}
     assert "expires" in kept["The trip to Rome takes six days"]
     assert kept["Done: Book the trip to Rome; waits for Carla"]["type"] == "event"
+    assert "the end of its memories, stay kept" in board.undo.undo()
+    assert "<task.md>\nBook the trip to Rome" in _last(build_prompt(board, "hello"))
 
 
 def test_turns_of_the_window_are_not_recalled_again():

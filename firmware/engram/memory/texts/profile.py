@@ -92,10 +92,12 @@ class PrincipalProfile(principal_files.PrincipalTexts):
         return super()._whole(name)
 
     def _change(self, name: str, content: str) -> None:
-        task = self._whole(TASK).strip() if name == TASK else ""
-        if task and not content.strip():
-            self._texts.on_closed(self._caller, task)
+        task = self._whole(TASK) if name == TASK else ""
         super()._change(name, content)
+        if task.strip() and not content.strip():
+            self._texts.on_closed(self._caller, task)
+            # Once more, as the latest change: /undo takes it back first.
+            self._texts.changes.note(self.kind, name, task, self._principal)
 
     def _check_writable(self, name: str) -> None:
         self._path(name)
