@@ -38,17 +38,18 @@ class Sink:
 class Origin:
     """The source of a message, with its network's id, author if forwarded, and quoted beginning."""
 
-    def __init__(self, forwarded: str = "", quoted: str = "", mid: str = ""):
+    is_new = True
+    """True if Agent.turn() decides whether the message is kept."""
+
+    def __init__(self, forwarded: str = "", quoted: str = "", mid: str = "", corrects: int = 0):
         self.forwarded = forwarded
         self.quoted = quoted
         self.mid = mid
-        self.corrects = 0
+        self.corrects = corrects
         """Seq of the turn that this message replaces."""
         self.redacts = ()
         """Seqs of the turns that are forgotten with it."""
         self.is_said = not forwarded
-        self.is_new = True
-        """False for what is on flash already, and for the board's own messages."""
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         fields = {"command": command, "mid": self.mid, "forwarded": self.forwarded, "quoted": self.quoted}
@@ -62,12 +63,14 @@ class Origin:
 class UnkeptOrigin(Origin):
     """The origin of a message of a conversation that is not kept."""
 
+    is_new = False
+
     def keep(self, journal, caller, content: str, command: bool) -> int:
         content = with_origin(content, self.forwarded, self.quoted)
         return journal.unkept.add(caller, "user", caller.principal, content)
 
     def keep_reply(self, journal, caller, content: str, *, cut: bool, command: bool, answers: int) -> None:
-        journal.unkept.add(caller, "assistant", "engram", content)
+        journal.unkept.add(caller, "assistant", "engram", content, self.mid)
 
 
 class Turn:

@@ -135,7 +135,11 @@ class Agent:
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""
-        return await self.turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin or Origin())
+        origin = origin or Origin()
+        # Before it waits: a message stays kept, or not kept, whatever the person says meanwhile.
+        if origin.is_new and self.begin_unkept(caller, content, origin.is_said):
+            origin = UnkeptOrigin(origin.forwarded, origin.quoted)
+        return await self.turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin)
 
     async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
         self.turns += 1
@@ -147,8 +151,9 @@ class Agent:
         offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
-        if origin.is_new and self.begin_unkept(caller, command, origin.is_said):
-            origin = UnkeptOrigin(origin.forwarded, origin.quoted)
+        if command.kind == "unkept" and command.content and isinstance(origin, UnkeptOrigin) and origin.is_said:
+            content, said = content.replace(said, command.content), command.content
+            command = parse(said)
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
@@ -159,19 +164,17 @@ class Agent:
         else:
             turn.only = self.toolbox.names_that_keep_nothing()
         try:
-            self.recall.counts_uses = turn.is_kept
             return await self._answer_turn(turn, content, sink, origin, offline)
         finally:
-            self.recall.counts_uses = True
-            if turn.has_acted and origin.mid:
+            if turn.has_acted and origin.mid and turn.is_kept:
                 try:
                     self.journal.note_acted(seq)
                 except EngramError as error:
                     diag.error("agent", "a correction of t%d may do its work once more: %s" % (seq, error))
 
-    def begin_unkept(self, caller, command, is_said: bool) -> bool:
+    def begin_unkept(self, caller, content: str, is_said: bool) -> bool:
         """Let a person's sentence begin a conversation that is not kept; True if the message belongs to one."""
-        if is_said and command.kind == "unkept":
+        if is_said and parse(own_words(content)).kind == "unkept":
             self.journal.unkept.begin(caller)
         return self.journal.unkept.is_on(caller)
 

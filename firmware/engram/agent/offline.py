@@ -38,7 +38,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
         if on_act and (kind == "forget" or (kind == "remember" and self.config.get("mode") != "full")):
             on_act()
         try:
-            if not kind:
+            if kind in ("", "unkept"):
                 return self._surely_found(caller, wanted, turn) or _UNDERSTOOD % (_KEPT if turn else NOTICE)
             if kind == "find":
                 return await self._find(caller, wanted, turn)

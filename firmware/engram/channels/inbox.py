@@ -15,7 +15,6 @@ from engram.channels.message import MID_LONGEST, ChannelSink, Message
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory.access import is_shown
-from engram.text.openers import own_words, parse
 from engram.text.utf8 import is_printable_ascii
 
 _LOOK_MS = const(50)
@@ -37,13 +36,14 @@ _EDITED_ACTED = const("What you asked for there was done already: send what is t
 class MessageOrigin(Origin):
     """The origin of a message with an id; `line` is its earlier line, else on_saved(seq) follows."""
 
+    is_new = False
+
     def __init__(self, message: Message, line, redacts: tuple = (), on_saved=None):
-        super().__init__(message.forwarded, message.quoted, message.mid)
+        corrects = line.get("corrects", 0) if line else redacts[0] if redacts else 0
+        super().__init__(message.forwarded, message.quoted, message.mid, corrects)
         self._line = line
         self._on_saved = on_saved
         self.redacts = redacts
-        self.is_new = line is None
-        self.corrects = line.get("corrects", 0) if line else redacts[0] if redacts else 0
 
     def keep(self, journal, caller, content: str, command: bool) -> int:
         if self._line:
@@ -121,21 +121,28 @@ class Inbox:
         if line is not None:
             return await self._answer_again(message, sink, line)
         redacts = ()
-        command = parse(own_words(message.text))
-        if not message.is_command and self._agent.begin_unkept(message.caller, command, not message.forwarded):
-            # Its id alone is kept: a message that comes again after a restart is not to be taken for a new one.
-            await self._save_command(message, sink)
-            return await self._answer(message, sink, UnkeptOrigin(message.forwarded, message.quoted))
-        if message.edits:
+        is_command = message.is_command and not message.forwarded
+        is_unkept = not is_command and self._agent.begin_unkept(message.caller, message.text, not message.forwarded)
+        if message.edits and (not is_unkept or self._is_there(message.edits)):
             redacts = self._corrected(message)
             if not redacts:
                 return None  # its words are the same
-        elif message.is_command and not message.forwarded:
+        if is_unkept:
+            return await self._answer_unkept(message, sink, redacts)
+        if is_command:
             if changes(message.text):
                 await self._save_command(message, sink)
             return await self._answer(message, sink)
         room = message.caller.room
         origin = MessageOrigin(message, None, redacts, lambda seq: self.deliveries.open(seq, room, sink))
+        return await self._answer(message, sink, origin)
+
+    async def _answer_unkept(self, message: Message, sink, redacts: tuple):
+        """Answer a message of which the id alone is kept: after a restart it is not to be taken for a new one."""
+        for seq in redacts:
+            self._journal.redact("t%d" % seq, message.caller)
+        await self._save_command(message, sink)
+        origin = UnkeptOrigin(message.forwarded, message.quoted, message.mid, *redacts[:1])
         return await self._answer(message, sink, origin)
 
     async def _save_command(self, message: Message, sink) -> None:
@@ -166,6 +173,11 @@ class Inbox:
         reply = self._journal.seen.reply_to(line["seq"])
         return (line["seq"], reply["seq"]) if reply else (line["seq"],)
 
+    def _is_there(self, mid: str) -> bool:
+        """True if the journal has what a message, or its latest correction, said."""
+        line, _ = self._journal.seen.newest_of(mid)
+        return line is not None and "op" not in line and self._journal.turn(line["seq"]) is not None
+
     def _is_theirs(self, message: Message, line: dict) -> bool:
         is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
         is_there = self._journal.turn(line["seq"]) is not None
@@ -179,8 +191,7 @@ class Inbox:
         await sink.on_saved("t%d" % seq)
         if "op" in line:
             if sink.delivery.pieces is None and (is_open or not sink.is_confirming):
-                name = message.text.partition(" ")[0] if message.is_command else "message"
-                raise ArgumentError(name or "command", _NOT_AGAIN)
+                return await self._repeat_unkept(message, sink, seq)
             return None
         newest, _ = self._journal.seen.newest_of(message.mid)
         if newest and newest["seq"] != seq:
@@ -196,6 +207,15 @@ class Inbox:
         if not is_open:
             self.deliveries.open(seq, message.caller.room, sink)
         return await self._answer_late(message, sink, line)
+
+    async def _repeat_unkept(self, message: Message, sink, seq: int):
+        """Give the reply to a message of which only the id is kept; EngramError for a command, or if it is gone."""
+        if message.is_command:
+            raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
+        reply = self._journal.unkept.reply_to(message.mid, message.caller)
+        if reply is None:
+            raise EngramError("nothing of that conversation was kept: say it again.")
+        return await self.deliveries.give(seq, reply, sink)
 
     async def _answer_late(self, message: Message, sink, line: dict):
         sink.delivery.restart()

@@ -57,8 +57,6 @@ class Recall:
     """A joint search of records and journal; `remote` merges a companion's results, None without one."""
 
     candidates = CANDIDATES
-    counts_uses = True
-    """False while a message is answered of which nothing is kept."""
 
     def __init__(self, records, journal, notes, clock, remote, searches):
         self._records = records
@@ -230,7 +228,7 @@ class Recall:
         return Ranked(ranked.query, items, notes, more.note)
 
     def add_use(self, item: Item, caller) -> None:
-        if self.counts_uses and item.id[0] == "m" and "#" not in item.id:
+        if item.id[0] == "m" and "#" not in item.id and not self._journal.unkept.is_on(caller):
             if not item.text:
                 self._records.used(item.id)
             elif self._remote and not self._records.is_seen(item.id, caller):

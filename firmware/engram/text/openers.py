@@ -7,7 +7,7 @@ remember, forget, find   what follows is to be kept, forgotten, searched for
     1      only behind a colon, or as an id
     2      from the last word of the opening on: "remember my ..."
     3, 4   only behind a colon, with 3 or a comma; or what stands before it, at the end of a text: "..., don't forget it"
-unkept     asks that nothing of the conversation is kept
+unkept     asks, as a sentence of its own, that nothing of the conversation is kept
 linking    what may part an order at the end from what is to be kept, in a script without spaces
 joining    what may stand before a question alone
 question   opens a question that has no mark at its end; with 3 it may also end one
@@ -21,7 +21,9 @@ from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode, strip_end
 
 Command = namedtuple("Command", "kind content")
-"""Kind "remember", "forget", "find", "unkept" or "" for no command; and the content, or all that was said."""
+"""Kind "remember", "forget", "find", "unkept" or "" for no command; and the content, or all that was said.
+
+The content of "unkept" is a message of its own."""
 
 _COLON = const(1)
 _OWN_WORD = const(2)
@@ -41,6 +43,7 @@ _ENDS = const((". ", "! ", "。", "！", "\n"))
 _GREETING = const(2)  # words allowed before a question
 _FIRST_WIDE = const(0xE3)  # lead byte of the scripts without spaces
 _LED_BY = (" ", "\n", "'", "’", "　") + _COLONS + _COMMAS
+_SENTENCE_ENDS = (" ", "\n", ".", "!", "。", "！") + _COLONS
 _PARTED_BY = (".", ";", "!", "。", "；", "！", "…", ")", "\n", "؛") + _COLONS + _COMMAS
 
 _lexicon = Lexicon("openings")
@@ -56,7 +59,11 @@ def parse(said: str) -> Command:
     if said.lstrip()[:1] in _QUOTES or (needs_mark and not _follows(data, opened, end, form)):
         kind = ""
     if kind == "unkept":
-        return Command(kind, "")
+        behind = data[opened[end - 1][2] :].decode().lstrip(" ")[:1]
+        content = _behind(data, opened[end - 1][2], _SENTENCE_ENDS)
+        if (not behind or behind in _SENTENCE_ENDS) and content[:1] not in _MARKS:
+            return Command(kind, content)
+        kind = ""
     if kind == "find":
         return Command("find", _behind(data, opened[end - 1][2]) or said)
     if kind == "question" or is_question(said) or _ending(words, len(words), "question")[1] == _LAST:
@@ -155,8 +162,8 @@ def _follows(data: bytes, words: list, end: int, form: int) -> bool:
     return mark in _COLONS or (form == _LAST and mark in _COMMAS)
 
 
-def _behind(data: bytes, start: int) -> str:
+def _behind(data: bytes, start: int, led_by: tuple = _LED_BY) -> str:
     behind = data[start:].decode()
-    while behind[:1] in _LED_BY:
+    while behind[:1] in led_by:
         behind = behind[1:]
     return behind.rstrip()

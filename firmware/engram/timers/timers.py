@@ -195,8 +195,6 @@ _WHEN = const("when ")
 class TimerTool(Tool):
     """The timers' tool, whose timers call tools of a `toolbox`."""
 
-    keeps_words = True
-
     def __init__(self, timers, toolbox):
         self._timers = timers
         self._toolbox = toolbox

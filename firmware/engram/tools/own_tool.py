@@ -21,6 +21,8 @@ _KINDS = ("string", "integer", "number", "boolean")
 class OwnTool(Tool):
     """A limited tool of the owner's code; `who` may use it, `confirm` asks before each call."""
 
+    is_own = True
+
     def __init__(
         self,
         run,

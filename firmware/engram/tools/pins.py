@@ -99,6 +99,8 @@ class Pins:
         if outputs["enum"]:
             schema = object_schema({"pin": outputs, "value": _VALUE}, ["pin", "value"])
             found.append(Tool("pin_set", _SET, schema, set_one, is_owner, writes=True))
+        for tool in found:
+            tool.is_own = True
         return found
 
 

@@ -145,8 +145,8 @@ class Tool:
     task = None
     """Task of a call that exceeded its time."""
 
-    keeps_words = False
-    """True if it keeps what a person says, beside the memory's tools."""
+    is_own = False
+    """True for the owner's tools and pins, which write nothing on the board."""
 
     def __init__(self, name, description: str, schema: str, run, is_for, writes: bool, is_memory=False, needs_yes=None):
         self.name = name
@@ -191,10 +191,8 @@ class Toolbox:
         return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
 
     def names_that_keep_nothing(self) -> tuple:
-        """Return the names of all tools but the timers' and those that write memory."""
-        return tuple(
-            [tool.name for tool in self._tools if not (tool.writes and tool.is_memory) and not tool.keeps_words]
-        )
+        """Return the names of the owner's tools and pins, and of all others that only read."""
+        return tuple([tool.name for tool in self._tools if tool.is_own or not tool.writes])
 
     async def answer(self, call, turn) -> Done:
         """Run a model's call in a Turn; an EngramError becomes its result."""
@@ -235,8 +233,8 @@ class Toolbox:
         return done
 
     def _note(self, turn, tool, arguments: dict, sentence: str, more) -> None:
-        """Write an event of a tool beside the memory's, in a conversation that is kept."""
-        if turn.is_kept and not (tool.is_memory or tool.keeps_words):
+        """Write an event of an own tool or a pin, in a conversation that is kept."""
+        if turn.is_kept and tool.is_own:
             given = ", ".join(["%s %s" % pair for pair in sorted(arguments.items())])
             called = "%s (%s)" % (tool.name, given) if given else tool.name
             self._events.add(turn.caller, sentence % (called, more), "tool", "tool", turn.id)

@@ -1,11 +1,12 @@
 """What a message asks for without a model, by its opening, in fifteen languages."""
 
 from engram.text.openers import is_question, parse
+from engram.text.utf8 import strip_end
 
 BIKE = "bike-7"
 LANGUAGES = (
     # remember, forget, search, a question without a mark, keep nothing
-    ("remember that %s", "forget %s", "search for %s", "where is %s", "Please don’t remember this conversation, OK?"),
+    ("remember that %s", "forget %s", "search for %s", "where is %s", "Please don’t remember this conversation."),
     ("记住%s", "忘记%s", "搜索%s", "谁有%s", "请不要记住这次对话。"),
     ("Merk dir, dass %s", "Lösche: %s", "Suche nach %s", "Wo ist %s", "Merk dir dieses Gespräch nicht!"),
     ("Recuerda que %s", "Olvida %s", "Busca %s", "Dónde está %s", "Por favor, no recuerdes esta conversación"),
@@ -24,7 +25,15 @@ UNKEPT = (
 
 def test_each_language_has_its_openers():
     for said in UNKEPT + tuple(row[-1] for row in LANGUAGES):
-        assert parse(said).kind == "unkept", said
+        assert parse(said) == ("unkept", ""), said
+        assert parse(strip_end(said, (".", "!", "。")) + "?").kind == "find", said
+    for said in (
+        "Off the record: X?",
+        "do not remember this conversation. X?",
+        "不要记住这次对话。X?",
+        "이 대화는 기억하지 마세요! X?",
+    ):
+        assert parse(said) == ("unkept", "X?"), said
     for remember, forget, find, question, _ in LANGUAGES:
         assert parse(remember % BIKE) == ("remember", BIKE), remember
         assert parse(forget % BIKE) == ("forget", BIKE), forget

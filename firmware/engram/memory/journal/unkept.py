@@ -13,6 +13,7 @@ BEGUN = (
     "From now on the board keeps nothing of this conversation; /session new ends that, and so does a restart. "
     "Your chat program may keep its own copy."
 )
+_ENDED = "; what is said here from now on is kept again"
 NOTICE = "nothing of this conversation is kept (/session new ends that)"
 
 
@@ -35,17 +36,19 @@ class UnkeptTurns:
             raise ArgumentError("/mode", "is off in %d conversations: end it in one of them first." % _ROOMS)
         self._rooms.append(room_of(caller))
 
-    def end(self, caller) -> None:
-        room = room_of(caller)
+    def end(self, caller) -> str:
+        """End it, if it is on, and return what the answer to a command then adds, else ""."""
+        room, was_on = room_of(caller), self.is_on(caller)
         self._rooms = [each for each in self._rooms if each != room]
         self._turns = [turn for turn in self._turns if turn["room"] != room]
+        return _ENDED if was_on else ""
 
-    def add(self, caller, role: str, who: str, content: str) -> int:
-        """Add a turn and return its seq, below 0."""
+    def add(self, caller, role: str, who: str, content: str, mid: str = "") -> int:
+        """Add a turn and return its seq, below 0; a reply has the id of its message."""
         kept = text.cut_bytes(fitting_text(content, role), _TURN_BYTES)
         self._last -= 1
         turn = {"seq": self._last, "room": room_of(caller), "role": role, "who": who, "text": kept}
-        turn["at"] = self._clock.now()
+        turn["at"], turn["mid"] = self._clock.now(), mid
         if self.is_on(caller):
             self._turns.append(turn)
         while sum([len(text.encode(each["text"])) for each in self._turns]) > _BYTES:
@@ -56,6 +59,11 @@ class UnkeptTurns:
         """Return the seqs of the caller's conversation, oldest first."""
         room = room_of(caller)
         return [turn["seq"] for turn in self._turns if turn["room"] == room]
+
+    def reply_to(self, mid: str, caller):
+        """Return the reply to the caller's message with an id, None if it is gone."""
+        room = room_of(caller)
+        return next((turn for turn in self._turns if turn["mid"] == mid and turn["room"] == room), None)
 
     def turn(self, seq: int):
         """Return a turn as a dict, None if it is gone."""

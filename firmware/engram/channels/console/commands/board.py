@@ -30,9 +30,8 @@ def mode_command(board, caller, rest: str):
     if rest and not (unkept.is_on(caller) and rest == board.config.get("mode")):
         only_owner(caller, "/mode")
         board.config.save("mode", rest)
-    if rest:
-        unkept.end(caller)
-    yield "%s mode%s" % (board.config.get("mode"), "; nothing of the other mode is lost" if rest else "")
+    change = "; nothing of the other mode is lost" + unkept.end(caller) if rest else ""
+    yield "%s mode%s" % (board.config.get("mode"), change)
     if unkept.is_on(caller):
         yield NOTICE
 

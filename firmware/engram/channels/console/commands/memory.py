@@ -21,7 +21,7 @@ def recall_command(board, caller, rest: str):
         raise ArgumentError("/recall", "needs words to look for.")
     recall, search = board.recall, board.remote_search
     ranked = recall.rank(make_query(rest, caller))
-    if search:
+    if search and not board.journal.unkept.is_on(caller):
         ranked = recall.with_remote(ranked, (yield from waited(lambda: search.found(ranked, _FOUND))))
     yield from board.offline.found_lines(ranked, _FOUND, rest, caller)
     if ranked.items or ranked.notes:

@@ -73,12 +73,12 @@ def session_command(board, caller, rest: str):
     journal = board.journal
     what, _, more = rest.partition(" ")
     more = more.strip()
-    if what in ("new", "switch"):
-        journal.unkept.end(caller)
     if what == "new":
-        yield "session %s begins" % journal.begin(caller, more)
+        sid = journal.begin(caller, more)
+        yield "session %s begins%s" % (sid, journal.unkept.end(caller))
     elif what == "switch":
-        yield "now in " + _session_row(board, caller, journal.switch(caller, more))
+        session = journal.switch(caller, more)
+        yield "now in %s%s" % (_session_row(board, caller, session), journal.unkept.end(caller))
     elif what == "delete":
         session = journal.delete(caller, more)
         turns = count_of(session.turns, "turn", "turns")
