@@ -97,17 +97,21 @@ class Recall:
         documents = sum([count for count, _ in frequencies])
         content = attributes.content(query.text)
         certainty = confidence.Certainty(measure, content, idfs, documents, asks(query.text))
+        alike = ()
         if certainty.weights:
             said = content_terms(query.text)
             known = {term: weight if term in said else 1 for term, weight in known.items()}
             # What an attribute asks for weighs no less than the words that it is asked with.
             known.update({term: max(known.values()) for term in content if known.get(term) and term not in said})
-            known.update(related([term for term in said if not known.get(term, 1)], stores, idfs))
+            alike = related([term for term in said if not known.get(term, 1)], stores, idfs)
+            known.update(alike)
         items = self._ranked_records(query, known, certainty)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, certainty)
             confidence.compare(items, turns)
             items = put_below(on_one_scale(items, turns), asking)
+        if alike:  # by a hash: the text has to have it
+            items = [item for item in items if item.confidence]
         if days:
             content = attributes.content(without_dates(query.text))
             if not content or not items:

@@ -154,6 +154,13 @@ def test_a_question_that_finds_nothing_brings_a_sentence_that_says_so():
     assert "the companion is away." in board.block("where does my sister live?", OWNER, 600, more=more)
 
 
+def test_a_word_whose_hash_alone_begins_like_another_finds_nothing():
+    board = Board()
+    board.records.store("The presence of the mayor", ["note"])
+    assert not board.find("where is the glance?", OWNER)
+    assert board.find("who was the mayoress?", OWNER)
+
+
 def test_small_talk_and_statements_that_find_nothing_cost_no_tokens():
     board = Board()
     board.records.store("my bike is green", ["bike"])
