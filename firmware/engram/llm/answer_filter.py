@@ -10,26 +10,12 @@ From the mark of a call on, text is held back until text_calls.py can decide; so
 fenced or not.
 """
 
+from engram import tables
 from engram.compat import const
 from engram.text import cut_bytes, decode, encode
 
-# Marks that open and close a thought; "" for marks without a meaning of their own.
-_THOUGHTS = const((
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<thought>", "</thought>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("<seed:think>", "</seed:think>"),
-    ("<|START_THINKING|>", "<|END_THINKING|>"),
-    ("<|channel|>analysis<|message|>", "<|channel|>"),
-    ("<|channel|>commentary<|message|>", "<|channel|>"),
-    ("commentary<|message|>", "<|channel|>"),
-    ("<|channel|>final<|message|>", ""),
-    ("final<|message|>", ""),
-    ("<|start|>assistant", ""),
-    ("<|START_RESPONSE|>", ""),
-))  # fmt: skip
+# Marks that open and close a thought; "" for marks without a meaning of their own (thoughts.txt).
+_THOUGHTS = [tuple((line + " ").split(" ")[:2]) for line in tables.rows("llm/thoughts")]
 _CLOSING = const(("</think>", "</thinking>", "</thought>", "</reasoning>", "[/THINK]", "</seed:think>"))
 # Beginnings of calls, in the forms of many models; the last ones only at an answer's begin.
 _CALLS = const((

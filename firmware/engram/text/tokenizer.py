@@ -10,6 +10,7 @@ The retrieval figures were measured with these steps: a change here changes rank
 
 from array import array
 
+from engram import tables
 from engram.compat import const
 from engram.native import loops
 from engram.text import stemmer
@@ -21,15 +22,7 @@ MAX_TERM = 48
 
 # The stop words by their length. A word is looked for among those of its own length, where a match is always
 # a whole word: as fast as a set, a fifth of its size, and nothing is allocated.
-STOP_WORDS = (
-    b"",
-    b"a i s t d m o",
-    b"an or if of to in on at by as is be am do he it we me us my so no ll re ve",
-    b"the and but for are was did has had you she him her his its our who why how too can not nor don",
-    b"with from were been does have they them your this that what whom when here than then very will just",
-    b"about being doing their these those which whose where there could would",
-    b"having should",
-)
+STOP_WORDS = tuple([b""] + [line.encode() for line in tables.rows("text/words/stop")])
 
 _WIDE_MARK = const(0xFF)  # engram.text.unicode_fold puts it before a run of a script without spaces
 _FIRST_LEAD_OF_WORDS = const(0xE4)  # Han and Hangul begin with it or a higher byte, kana and Thai with lower ones
