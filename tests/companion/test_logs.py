@@ -88,6 +88,12 @@ def test_ordinary_text_stays(text: str):
     assert without_secrets(text) == text or "://" in text
 
 
+def test_lines_that_repeat_are_written_once_whoever_logs_them():
+    asyncio_log = logging.getLogger("asyncio")
+    out = _logged("text", lambda _: [asyncio_log.error("out of system resource") for _ in range(500)])
+    assert len(out.splitlines()) == 1
+
+
 def _logged(form: str, work) -> str:
     out = io.StringIO()
     root = logging.getLogger()

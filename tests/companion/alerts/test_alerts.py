@@ -9,7 +9,6 @@ from typing import Any, cast
 
 import pytest
 
-from engram_host.companion.alerts import service as outbox_module
 from engram_host.companion.alerts import service as service_module
 from engram_host.companion.alerts.apprise_address import URLS, read_addresses
 from engram_host.companion.alerts.service import (
@@ -217,7 +216,7 @@ def test_of_one_subject_a_few_are_sent_and_then_one_says_that_more_are_left_out(
 def test_an_address_that_fails_delays_no_other_and_gets_all_later(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.01)
+    monkeypatch.setattr(service_module, "FIRST_PAUSE", 0.01)
     good, bad = Recorder("good"), Recorder("bad")
     bad.is_up = False
     outbox = AlertOutbox([bad, good], CoolDown(600, 10), 10)
@@ -273,7 +272,7 @@ def test_what_is_no_address_is_refused_without_being_shown():
 
 
 def test_a_companion_sends_what_happens_to_a_board(tmp_path: Path, webhook: Webhook, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.02)
+    monkeypatch.setattr(service_module, "FIRST_PAUSE", 0.02)
     monkeypatch.setattr(service_module, "LOOK_SECONDS", 0.02)
     database = Database()
     secrets = SecretStore(tmp_path, {})
@@ -304,7 +303,7 @@ class Served:
         self.addresses: dict[str, Recorder] = {}
         self.database = Database()
         self.secrets = SecretStore(folder, {})
-        monkeypatch.setattr(outbox_module, "FIRST_PAUSE", 0.01)
+        monkeypatch.setattr(service_module, "FIRST_PAUSE", 0.01)
         monkeypatch.setattr(service_module, "LOOK_SECONDS", 0.01)
         monkeypatch.setattr(service_module, "read_addresses", lambda urls: [self.address(url) for url in urls.split()])
 

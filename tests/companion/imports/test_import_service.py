@@ -195,21 +195,6 @@ def test_an_import_is_cancelled_between_lines_that_are_answered_at_once(imports:
     assert status["sent"] in (1, 2)
 
 
-def import_messages(companion: Companion) -> list[dict[str, Any]]:
-    """What imports have sent to the board kitchen."""
-    return companion.client.get("/v1/boards/kitchen/chat", params={"room": "import"}).json()
-
-
-def start_import(companion: Companion) -> dict[str, Any]:
-    """An import into the board kitchen, which is away: its first line waits."""
-    Sent(companion.posted, "kitchen").sync()
-    imports = Imports(companion, "kitchen")
-    made = imports.preview(LINES)
-    imports.start(made["id"])
-    wait_until("the first line waits", lambda: import_messages(companion))
-    return made
-
-
 def test_one_board_has_one_import_at_a_time(imports: Imports, kitchen: Sent):
     first, second = imports.preview(LINES), imports.preview(LINES)
     imports.start(first["id"])
@@ -312,10 +297,14 @@ def test_an_import_goes_on_after_the_companion_was_killed(lonely: Companion):
 
 
 def test_an_import_goes_on_after_the_companion_was_stopped_while_a_line_waited(lonely: Companion):
-    made = start_import(lonely)
+    Sent(lonely.posted, "kitchen").sync()
+    imports = Imports(lonely, "kitchen")
+    made = imports.preview(LINES)
+    imports.start(made["id"])
+    chat = "/v1/boards/kitchen/chat?room=import"
+    wait_until("the first line waits", lambda: lonely.client.get(chat).json())
     lonely.stop()
     lonely.start()
-    imports = Imports(lonely, "kitchen")
     assert imports.status(made["id"])["state"] == "running"
     with ImportingBoard(Sent(lonely.posted, "kitchen"), console(mover())) as board:
         assert imports.wait(made["id"], "done")["counts"] == {"stored": 6}

@@ -22,23 +22,15 @@ def _outgrow(board):
     finish(board.note_retention.tidying())
 
 
-async def test_the_notes_of_all_principals_are_copied():
+async def test_the_notes_of_all_principals_are_copied_and_nothing_is_said_when_nothing_changed():
     board = Board()
     _note(board, "the plumber comes on Friday")
     _note(board, "喜欢绿茶", ANN)
     board.notes.for_caller(ANN).write("MEMORY.md", "# Tea\nAnn likes green tea\n")
     linked = Linked(board)
     await linked.copy_all(linked.notes)
-    linked.check_notes()
     assert sorted(linked.companion.notes) == ["2026-09-21.md", "2026-09-21~ann.md", "MEMORY~ann.md"]
     assert linked.companion.counts == {"hello": 1, "notes": 1, "note": 3}
-
-
-async def test_nothing_is_said_when_nothing_changed():
-    board = Board()
-    _note(board, "the plumber comes on Friday")
-    linked = Linked(board)
-    await linked.copy_all(linked.notes)
     linked.companion.counts.clear()
     linked.exchange.open(linked.known.begin())  # a new link
     await linked.copy_all(linked.notes)

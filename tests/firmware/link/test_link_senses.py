@@ -59,16 +59,6 @@ def _key(block):
     return block.seq, messages.shown(block.check)
 
 
-async def test_a_companion_gets_the_names_and_each_block():
-    copied = Copied()
-    copied.perceiving.observe("door", 1)
-    copied.perceive()
-    await copied.tell()
-    assert sorted(copied.companion.senses.values()) == [("door", "", 1), ("room", "", 1)]
-    assert len(copied.companion.readings[0]) >= 2
-    copied.check()
-
-
 async def test_a_companion_gets_the_hours_that_a_board_folded():
     copied = Copied(Perceiving(most_bytes=32768))
     copied.perceive(60)
@@ -156,7 +146,8 @@ async def test_the_list_names_the_senses_that_everybody_may_see():
     copied.perceive()
     copied.perceive(name="door")
     await copied.tell()
-    assert copied.companion.shared == []
+    assert sorted(copied.companion.senses.values()) == [("door", "", 1), ("room", "", 1)]
+    assert copied.companion.shared == [] and len(copied.companion.readings[0]) >= 2
     copied.perceiving.is_shared = True
     copied.restart()
     await copied.tell()
