@@ -1,6 +1,6 @@
 """The commands that look after the memory: /pin, /note, /distill, /clear."""
 
-from board import ANN, ROOM, Board, Script, commands_of
+from board import ANN, ROOM, Board, Script, commands_of, lines_of
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER
 from learners import contents
@@ -14,10 +14,6 @@ def _board(**limits):
     return board
 
 
-def _told(board, line, caller=OWNER):
-    return [output for output in board.commands.run(caller, line) if isinstance(output, str)]
-
-
 def _today(board, caller=OWNER):
     notebook = board.notes.for_caller(caller)
     return notebook.text(notebook.today())
@@ -26,10 +22,10 @@ def _today(board, caller=OWNER):
 def test_a_pin_is_set_and_taken_away():
     board = _board()
     ref = board.records.store("the cellar door sticks", ["house"]).id
-    assert _told(board, "/pin " + ref) == [ref + " is pinned: the cellar door sticks"]
+    assert lines_of(board, "/pin " + ref) == [ref + " is pinned: the cellar door sticks"]
     assert board.records.get(ref)["pinned"]
-    assert _told(board, "/pin " + ref) == [ref + " is already pinned"]
-    _told(board, "/pin %s off" % ref)
+    assert lines_of(board, "/pin " + ref) == [ref + " is already pinned"]
+    lines_of(board, "/pin %s off" % ref)
     assert not board.records.get(ref).get("pinned")
 
 
@@ -37,7 +33,7 @@ def test_in_a_group_there_are_no_notes():
     board = _board()
     for line in ("/note hello", "/clear", "/distill"):
         with raises(ArgumentError):
-            _told(board, line, ROOM)
+            lines_of(board, line, ROOM)
 
 
 def test_clear_empties_the_days_notes_and_nothing_else():
@@ -46,8 +42,8 @@ def test_clear_empties_the_days_notes_and_nothing_else():
     board.notes.for_caller(OWNER).append("MEMORY.md", "lasting")
     board.notes.for_caller(ANN).note("of ann")
     for content in ("one", "two"):
-        _told(board, "/note " + content)
-    told = _told(board, "/clear")[0]
+        lines_of(board, "/note " + content)
+    told = lines_of(board, "/clear")[0]
     assert "notes: 2" in told
     assert _today(board) == "" and "of ann" in _today(board, ANN)
     assert contents(board) == ["the cellar door sticks"] and "lasting" in board.notes.for_caller(OWNER).text(
@@ -57,8 +53,8 @@ def test_clear_empties_the_days_notes_and_nothing_else():
 
 def test_distill_without_a_model_says_that_it_waits():
     board = _board()
-    _told(board, "/note one")
-    assert "notes waiting: 1; distilling them needs a model" in _told(board, "/distill")[0]
+    lines_of(board, "/note one")
+    assert "notes waiting: 1; distilling them needs a model" in lines_of(board, "/distill")[0]
     assert board.note_retention.waiting() == {"owner": 1}
 
 
@@ -66,7 +62,7 @@ async def test_distill_shows_what_came_of_it():
     board = Board()
     board.learn(Script('[{"op":"add","from":["e1"],"content":"Ann drinks green tea","tags":["habit"]}]'))
     board.commands = commands_of(board)
-    _told(board, "/note Ann drinks green tea")
+    lines_of(board, "/note Ann drinks green tea")
     told = []
     for output in board.commands.run(OWNER, "/distill"):
         if isinstance(output, int):
