@@ -46,10 +46,9 @@ _UNANSWERED = const("[not answered]")
 _GIST = const("(earlier in this session: %s)\n")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
-_FULL = tables.read("agent/full").strip()
+_guidance = {}  # of each mode, read at its first prompt
 _CITE = const("Cite ids when asked where you know it from. ")
 
-_LIGHTWEIGHT = tables.read("agent/lightweight").strip()
 
 Prompt = namedtuple("Prompt", "system messages notice room")
 """Two functions that yield the prompt's parts, a notice or "", and the tokens left for tool calls."""
@@ -151,7 +150,9 @@ class PromptBuilder:
 
     def _system(self, caller, mode: str, tags: str):
         yield "\n".join(self._profile(caller, profile.TEMPLATES))
-        yield _FULL % (_CITE if self._shows_ids(caller) else "") if mode == "full" else _LIGHTWEIGHT
+        if mode not in _guidance:
+            _guidance[mode] = tables.read("agent/" + mode).strip()
+        yield _guidance[mode].replace("%s", _CITE if self._shows_ids(caller) else "")
         yield from self._profile(caller, (profile.RULES,))
         if mode == "full":
             if tags:

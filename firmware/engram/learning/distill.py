@@ -155,7 +155,7 @@ class DistillBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        form = operations.FORM % ('["e1","e4"]', _FROM, "notes tell more of what m3 says", _FROM, "")
+        form = operations.form('["e1","e4"]', _FROM, "notes tell more of what m3 says", _FROM, "")
         asked = tables.read("learning/distill") % _FACTS + form
         return await self._ask(model, cursor, asked, await self._message(), _REPLY_TOKENS)
 

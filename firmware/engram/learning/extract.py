@@ -178,7 +178,7 @@ class ExtractBatch(operations.Batch):
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
         note = _NOTE + _GIST if self.gist.turns else _NOTE
-        form = operations.FORM % (_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
+        form = operations.form(_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
         most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.turns else 0)
         return await self._ask(
             model, cursor, tables.read("learning/extract") % _FACTS + form, await self.message(), most

@@ -36,8 +36,11 @@ _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("content", "tags", "keywords", "type", "importance"))
 
-FORM = tables.read("learning/form").strip()
-"""End of a prompt: the answer's form, with gaps for sources, updates and one more operation."""
+
+def form(*gaps: str) -> str:
+    """Return the end of a prompt, the answer's form, with its gaps filled: sources, updates and one more operation."""
+    return tables.read("learning/form").strip() % gaps
+
 
 Operation = namedtuple("Operation", "kind id turn values")
 """A kind, the changed record's id or "", the source turn's id, and the record's fields."""
