@@ -220,10 +220,9 @@ class Toolbox:
         call = crc32(text.encode("%s %s %s" % (turn.caller, tool.name, text.dumps(arguments))))
         try:
             done = await _run(tool, arguments, turn)
-        except ArgumentError:
-            raise
         except EngramError as error:
-            count = self._failed.count(call)
+            # A wrong argument is no failure of the tool.
+            count = 2 if isinstance(error, ArgumentError) else self._failed.count(call)
             if count == 1:
                 self._note(turn, tool, arguments, "%s, tried twice: %s", error)
             if count < 2:
