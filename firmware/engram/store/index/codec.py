@@ -57,8 +57,8 @@ _BEGIN_BITS = const(0xFFF000)
 
 def word_hash(term: str) -> int:
     bits = crc32(term.encode()) & 0xFFFFFF
-    if len(term) > BEGIN:
-        bits = crc32(term[:BEGIN].encode()) & _BEGIN_BITS | bits & ~_BEGIN_BITS
+    if len(term) >= BEGIN:
+        bits = crc32(term[:BEGIN].encode(), 1) & _BEGIN_BITS | bits & ~_BEGIN_BITS
     return bits if bits < LABEL else bits - LABEL
 
 
