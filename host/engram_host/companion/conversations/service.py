@@ -150,6 +150,10 @@ class ConversationService(BackgroundPart):
         self._board_side.wake(device)
         return _shown(found)
 
+    async def check_room(self, device: str, said: Said) -> None:
+        """Raise TooManyWaiting if a message cannot be stored now."""
+        await asyncio.to_thread(self._conversations.check_room, device, said, self._limits)
+
     def take_notice(self, notice: Notice) -> None:
         if notice.kind == "board":
             self._board_side.wake(notice.device)

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from engram.memory import ALL
 from engram.memory.principal_files import principal_of
 from engram.memory.texts.notes import MEMORY
@@ -35,10 +33,9 @@ class HabitSources:
     vectors: VectorTable
     browser: MemoryBrowser
 
-    def lines(self, device: Device, identity: Identity, since: int) -> tuple[list[Sighting], Vector]:
-        """Return the events and lines of notes since a moment, and their vectors."""
-        lines: list[Sighting] = []
-        vectors = [np.zeros((0, identity.dimensions), np.float32)]
+    def lines(self, device: Device, identity: Identity, since: int, now: int) -> dict[Sighting, Vector | None]:
+        """Return the events and lines of notes of a time with their vectors, None for one that has none yet."""
+        lines: dict[Sighting, Vector | None] = {}
         for prefix in ("", NOTES, LEFT_NOTES):
             with contextlib.suppress(UnknownDevice):  # without notes
                 source = self.boards.device(prefix + device.name)
@@ -46,14 +43,14 @@ class HabitSources:
                     "all", type="" if prefix else "event", since=since, sort="-created", limit=MOST_LINES
                 )
                 entries = {each.line["seq"]: each for each in self.browser.read_page(source.name, query).entries}
-                for seq, vector in self._vectors_of(source, identity, entries).items():
-                    entry = entries[seq]
+                vectors = self._vectors_of(source, identity, entries)
+                for seq, entry in entries.items():
+                    at = entry.line.get("when") or entry.line["created"]
                     ref = self._citation(source.name, entry.line) if prefix else entry.id
-                    if ref and entry.state != "superseded":
-                        day = device.zone.day_of(entry.line.get("when") or entry.line["created"])
-                        lines.append(Sighting(ref, day, entry.line.get("scope", ALL), entry.line["content"]))
-                        vectors.append(vector[None])
-        return lines, np.concatenate(vectors)
+                    if ref and entry.state != "superseded" and since <= at <= now:
+                        scope, text = entry.line.get("scope", ALL), entry.line["content"]
+                        lines[Sighting(ref, device.zone.day_of(at), scope, text)] = vectors.get(seq)
+        return lines
 
     def _vectors_of(self, source: Device, identity: Identity, entries: Mapping[int, ReadEntry]) -> dict[int, Vector]:
         copy = source.name, _RECORDS, source.logs[_RECORDS].epoch

@@ -142,14 +142,14 @@ def describe_change(exchange: Exchange, told: str = "") -> MemoryChange | None:
     found = parse_id(message.said.mid)
     if found is None:
         return None
-    state, sentence = _outcome(exchange, found.kind)
+    state, sentence = read_outcome(exchange, found.kind)
     text, was = edited(message.said.text)
     who = message.said.mid, found.kind, found.entry, found.other
     ended = 0 if message.is_open else message.changed
     return MemoryChange(*who, message.at, state, text, sentence, told, was, found.key, ended=ended)
 
 
-def _outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
+def read_outcome(exchange: Exchange, kind: ChangeKind) -> tuple[ChangeState, str]:
     message, answer = exchange.message, exchange.answer
     if message.is_open:
         return "waiting", ""

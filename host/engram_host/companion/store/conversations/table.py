@@ -178,6 +178,10 @@ class ConversationTable(DatabaseTable):
         rows.notify(Notice("board", device).encode())
         return known_conversation(rows, device, said.mid)
 
+    @reads
+    def check_room(self, rows: Rows, device: str, said: Said, limits: ConversationLimits) -> None:
+        check_room(rows, device, said, limits)
+
     @writes
     def cancel_conversation(self, rows: Rows, device: str, mid: str, now: int) -> Conversation:
         rows.lock([device])
