@@ -15,7 +15,7 @@ docs/design/retrieval.md has the formula, and what was measured.
 from engram import text
 from engram.compat import const
 from engram.memory import attributes
-from engram.memory.ranking import Item, most_evidence
+from engram.memory.ranking import LEAST_PART, Item, most_evidence
 from engram.store.index.codec import BEGIN
 from engram.store.search.weights import OWN, inverse_frequency
 
@@ -55,6 +55,7 @@ class Certainty:
     def __init__(self, measure, content: list, idfs: dict, documents: int, is_question: bool = False):
         self._measure = measure
         self._is_question = is_question
+        self.judged = _JUDGED
         rarest = inverse_frequency(documents, 0)
         self.weights = {term: idfs.get(term, rarest) for term in content} if documents < GROWN else None
         self._sum = sum((self.weights or {}).values()) or 1
@@ -64,16 +65,20 @@ class Certainty:
         if self.weights is None:
             sure = of_words(hit.evidence, self._measure)
         else:
-            sure = self.of_own_words(said) if place < _JUDGED and self.weights else 0
+            sure = self.of_own_words(said) if place < self.judged and self.weights else 0
         return Item(ref, at, who, "", hit.score, hit.evidence, sure)
 
     def of_own_words(self, said: str) -> int:
         own = set(text.index_terms(said)).union(attributes.terms(said))
-        begins = {word[:BEGIN] for word in own if len(word) >= BEGIN}
-        alike = [term for term in self.weights if len(term) >= BEGIN and term not in own and term[:BEGIN] in begins]
+        alike = [term for term in self.weights if term not in own and any(_is_alike(term, word) for word in own)]
         total = sum([weight for term, weight in self.weights.items() if term in own])
         sure = (total + sum([self.weights[term] for term in alike]) // 2) * OWN_WORDS // self._sum
         return sure if total or self._is_question else min(sure, _ALIKE)
+
+
+def _is_alike(term: str, word: str) -> bool:
+    """True if a word begins like a term, or is its last part."""
+    return len(word) >= LEAST_PART and (word[:BEGIN] == term[:BEGIN] or term.endswith(word))
 
 
 def of_words(evidence: int, measure) -> int:

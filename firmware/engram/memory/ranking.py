@@ -17,7 +17,9 @@ _LATER = const(3)  # days in which people report on a day
 _BY_TODAY = const(15)  # hundredths of a score of 1
 _BY_CALENDAR = const(5)  # the words of a date are found by themselves
 _MOST_RELATED = const(8)  # words to a word
-_LEAST_PART = const(4)  # letters of a part of a compound
+LEAST_PART = 4
+"""Letters of a part of a compound."""
+
 _MOST_LOOKED = const(300)  # entries that are read if a question finds nothing by its words
 _EVENT = const("!event")
 _LONGEST = const(240)  # characters of a question that repeats another one
@@ -29,11 +31,9 @@ Item = namedtuple("Item", "id at who text score evidence confidence")
 def related(unknown: list, stores, idfs: dict) -> dict:
     """Return the words that begin like some, or are the last part of one, with half of its weight."""
     found = {}
-    for term in unknown:
-        if len(term) < BEGIN:
-            continue
+    for term in [each for each in unknown if len(each) >= BEGIN]:
         alike = sorted({each for store in stores for each in store.related(term)})[:_MOST_RELATED]
-        parts = [term[-size:] for size in range(len(term) - _LEAST_PART, _LEAST_PART - 1, -1)][:_MOST_RELATED]
+        parts = [term[-size:] for size in range(len(term) - LEAST_PART, LEAST_PART - 1, -1)][:_MOST_RELATED]
         if parts and not alike:
             having = [store.frequencies(parts)[1] for store in stores]
             alike = [part for part in parts if any(counts.get(part) for counts in having)][:1]

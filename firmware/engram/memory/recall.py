@@ -105,6 +105,7 @@ class Recall:
             known.update({term: max(known.values()) for term in content if known.get(term) and term not in said})
             alike = related([term for term in said if not known.get(term, 1)], stores, idfs)
             known.update(alike)
+            certainty.judged = self.candidates if alike else certainty.judged
         items = self._ranked_records(query, known, certainty)
         if not query.tags:
             turns, asking = self._ranked_turns(query, known, certainty)

@@ -13,7 +13,7 @@ from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store import queries
 from engram.store.entry_state import EntryStates
-from engram.store.index.codec import RELATED, term_hash
+from engram.store.index.codec import BEGIN_BITS, term_hash
 from engram.store.index.index import Index
 from engram.store.log.compaction import compacting
 from engram.store.log.reader import LogReader
@@ -257,12 +257,10 @@ class Store:
         return self.index.rows, Ranking(self.index, terms).frequencies()
 
     def related(self, term: str) -> list:
-        """Return the words that share a word's first letters, as terms of a search."""
-        hash = term_hash(term)
-        found = [
-            each for table in self.index.all_tables() for each in self.index.guarded(table, table.related, hash) or ()
-        ]
-        return ["%s%06x" % (RELATED, each) for each in found]
+        """Return the words that begin like one, as terms of a search, as far as a table has them in its bucket."""
+        hash, index = term_hash(term), self.index
+        found = [each for table in index.all_tables() for each in index.guarded(table, table.hashes_near, hash) or ()]
+        return ["*%06x" % each for each in found if (each ^ hash) & BEGIN_BITS == 0]
 
     # --- making room
 

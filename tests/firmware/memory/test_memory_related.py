@@ -38,3 +38,11 @@ def test_an_exact_word_is_found_alone():
         board.records.store(fact, ["note"])
     assert _found(board, "photographs?") == (["the photographs are in the attic"], True)
     assert len(_found(board, "photography?")[0]) == 2
+
+
+def test_an_unknown_word_hides_no_hit_of_the_others():
+    board = Board()
+    for number in range(8):
+        board.records.store("lamp %d, photographed" % number, ["note"])
+    ranked = board.recall.rank(make_query("lamp photographs?", OWNER))
+    assert len(board.recall.find(ranked, 10)) == 8

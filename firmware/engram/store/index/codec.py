@@ -49,27 +49,23 @@ _BITS = const(b"\0\1\1\2\1\2\2\3\1\2\2\3\2\3\3\4")
 BEGIN = const(5)
 """Letters at the begin of a word by which it is related to others."""
 
-RELATED = const("*")
-"""Mark of a term that is a hash of six hexadecimal digits."""
+BEGIN_BITS = 0xFFF000
+"""Bits of a word's hash that its begin gives."""
 
-_BEGIN_BITS = const(0xFFF000)
+_HASH_MARK = const("*")  # of a term that is a hash of six hexadecimal digits
 
 
 def word_hash(term: str) -> int:
     bits = crc32(term.encode()) & 0xFFFFFF
-    if len(term) >= BEGIN:
-        bits = crc32(term[:BEGIN].encode(), 1) & _BEGIN_BITS | bits & ~_BEGIN_BITS
+    if len(term) > BEGIN:
+        bits = crc32(term[:BEGIN].encode()) & BEGIN_BITS | bits & ~BEGIN_BITS
     return bits if bits < LABEL else bits - LABEL
 
 
 def term_hash(term: str) -> int:
     if term[0] in _LABEL_MARKS:
         return crc32(term.encode()) & 0xFFFFFF | LABEL
-    return int(term[1:], 16) if term[0] == RELATED else word_hash(term)
-
-
-def begin_alike(one: int, other: int) -> bool:
-    return one & _BEGIN_BITS == other & _BEGIN_BITS
+    return int(term[1:], 16) if term[0] == _HASH_MARK else word_hash(term)
 
 
 def level(count: int, length: int, mean: int) -> int:

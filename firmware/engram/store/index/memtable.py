@@ -137,14 +137,9 @@ class MemTable:
         if count:
             yield row, count
 
-    def related(self, hash: int) -> list:
-        """Return the hashes of the words that begin like that of a hash."""
-        found = []
-        at = self._highs.find(bytes((hash >> 16,)), 0, self.used)
-        while at >= 0:
-            found.append(hash >> 16 << 16 | self._lows[at])
-            at = self._highs.find(bytes((hash >> 16,)), at + 1, self.used)
-        return [each for each in found if codec.begin_alike(each, hash)]
+    def hashes_near(self, hash: int) -> list:
+        """Return hashes, among them those of the words that begin like that of a hash."""
+        return [self._highs[at] << 16 | self._lows[at] for at in range(self.used) if self._highs[at] == hash >> 16]
 
     def rows_with(self, hash: int):
         for row, _ in self.postings(hash):

@@ -192,12 +192,11 @@ class Table(Footer):
             raise TableDamaged("a bucket's check does not fit")
         return lists, terms
 
-    def related(self, hash: int) -> list:
-        """Return the hashes of the words that begin like that of a hash, as far as they stand in its bucket."""
+    def hashes_near(self, hash: int) -> list:
+        """Return the hashes of a hash's bucket."""
         lists, bucket = self.bucket(hash * self.buckets >> 24)
         places = list(range(0, lists, TERM_BYTES)) + list(range(lists, len(bucket), SINGLE_BYTES))
-        found = [bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16 for at in places]
-        return [each for each in found if codec.begin_alike(each, hash)]
+        return [bucket[at] | bucket[at + 1] << 8 | bucket[at + 2] << 16 for at in places]
 
     def rows_with(self, hash: int) -> list:
         found = self.find(hash)

@@ -21,7 +21,7 @@ from engram.store.index.table import (
     start_of,
 )
 
-BUCKET_TERMS = 16
+BUCKET_TERMS = 18
 """Terms per bucket, about: a bucket is read whole and costs 4 bytes of heap."""
 
 _PART = const(64)  # bytes of runs that are gathered before they are written
