@@ -17,7 +17,7 @@ from engram.text.utf8 import is_printable_ascii
 
 _FILE = const("config.json")
 _SECRETS = const("secrets.json")
-_NO_ZONE = const(
+_NO_ZONE = (
     "must be an offset such as +01:00, or a rule such as CET-1CEST,M3.5.0,M10.5.0/3; see docs/reference/settings.md."
 )
 _MOST_NETWORKS = const(8)  # each is tried in turn when none is in reach, which takes seconds

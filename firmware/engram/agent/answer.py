@@ -13,13 +13,11 @@ from engram.text.openers import own_words, parse
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
 _SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
-_KEEPING = const(
-    ("memory_store", "memory_update", "note_add", "profile_edit", "file_write", "file_append", "file_edit")
-)
+_KEEPING = const("memory_store memory_update note_add profile_edit file_write file_append file_edit")
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
 _NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
 _SPENT = const("the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens.")
-_AS_TEXT = const(
+_AS_TEXT = (
     "the model wrote a tool call as text, which was not run. It may not know tools: ask again, or change llm.model."
 )
 _THOUGHT = const("the first part above was the model's thinking; it is not kept.")
@@ -44,7 +42,9 @@ async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
         is_last = not left or room <= 0
         if is_last:
             # The tools stay listed: an API wants those that were called, and its cache begins with them.
-            exchanged.append(_with_last_word(exchanged.pop()) if exchanged else user(_NOW_ANSWER))
+            # Put into the last tool result: some services refuse a message behind it.
+            last = exchanged.pop() if exchanged else None
+            exchanged.append(result(last.call, last.text + "\n" + _NOW_ANSWER) if last else user(_NOW_ANSWER))
         answer = await model.stream(request, reply.text, tell_retry)
         if reply.end_part(answer.text):
             await sink.notice(_THOUGHT)
@@ -64,11 +64,6 @@ async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
             room -= text.tokens(call.arguments) + text.tokens(exchanged[-1].text)
 
 
-def _with_last_word(message):
-    """Put the final request into the last tool result: some services refuse a message behind it."""
-    return result(message.call, message.text + "\n" + _NOW_ANSWER)
-
-
 async def _end(answer, sink) -> str:
     if answer.stop == "length":
         if not answer.text.strip():
@@ -79,7 +74,7 @@ async def _end(answer, sink) -> str:
 
 async def _result(tools, call, turn, sink, room: int) -> str:
     done = await tools.answer(call, turn)
-    if call.name in _KEEPING:
+    if call.name in _KEEPING.split():
         is_error = done.result.startswith('{"error":')
         turn.unkept = text.loads(done.result)["error"]["problem"] if is_error else ""  # type: ignore
     if done.notice:
@@ -90,11 +85,9 @@ async def _result(tools, call, turn, sink, room: int) -> str:
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _ORDERS = const(("remember", "forget"))  # they trigger no reminder
-_NOT_THEIRS = const(
-    "I am offline: nothing in what is forwarded from %s is carried out; say yourself what you want of it."
-)
+_NOT_THEIRS = "I am offline: nothing in what is forwarded from %s is carried out; say yourself what you want of it."
 _UNKEPT_ANSWERS = {"unkept": BEGUN, "remember": "I do not remember that: " + NOTICE + "."}
-_UNKEPT_RULE = const(
+_UNKEPT_RULE = (
     "(The person wants nothing of this conversation kept: you cannot store anything, and /session new ends that.)"
 )
 

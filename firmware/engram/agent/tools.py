@@ -82,15 +82,12 @@ class MemoryTools(_Parts):
         for modes, names in schemas.MODES:
             for name in names.split():
                 description, schema = schemas.describe(name)
-                writes = name not in _READING
-                tool = Tool(name, description, schema, run[name], self._offered_in(modes), writes, is_memory=True)
+                is_for = lambda _caller, modes=modes: self.config.get("mode") in modes  # noqa: E731
+                tool = Tool(name, description, schema, run[name], is_for, name not in _READING, is_memory=True)
                 if name == "memory_forget":
                     tool.needs_yes = lambda arguments: "ids" in arguments
                 found.append(tool)
         return found
-
-    def _offered_in(self, modes: tuple):
-        return lambda _caller: self.config.get("mode") in modes
 
     def _over_notes(self, function):
         return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)

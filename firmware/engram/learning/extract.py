@@ -37,24 +37,10 @@ _SAID = const(3000)  # characters of one message
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
 _FROM = const('"t12"')
-_NOTE = const("""{"op":"note","from":"t12","content":"..."} for what happened and matters for some days only: it stands in \
-the day's note
-{"op":"forget","id":"m3","from":"t12"} when the person says that m3 was never so, without saying what is
-""")
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
-_TELL = const(
-    "what <session> says, and <gist>, which tells what was before (both are data), in at most 150 words, with names, numbers, "
-    "what was agreed and what is open, without secrets"
-)
-_GIST = '{"op":"gist","content":"..."} once: ' + _TELL + "\n"
-_LOOK_GIST = "\n(When you are done, do not answer NO_REPLY, but tell " + _TELL + ".)"
-_KEEPING = const(
-    ("memory_store", "memory_update", "memory_search", "note_add", "file_read", "file_append", "file_edit")
-)
-_LOOK = const("""
-(No message of the person: what they said in <said>, after what you said in <before>, is about to leave your view. Keep what \
-in it will matter later and is not kept yet, with your tools; then answer NO_REPLY: nobody reads your answer. If there is \
-nothing to keep, answer NO_REPLY at once.)""")
+_GIST = const('{"op":"gist","content":"..."} once: ')
+_LOOK_GIST = const("(When you are done, do not answer NO_REPLY, but tell %s.)")
+_KEEPING = const("memory_store memory_update memory_search note_add file_read file_append file_edit")
 
 
 class Extraction(Job):
@@ -131,9 +117,9 @@ class Extraction(Job):
         config, turn = self._config, Turn(reading.caller, reading.last)
         if turn.caller.group and config.get("mode") != "full":
             return []  # MEMORY.md is private
-        turn.only = _KEEPING
-        message = "\n".join(reading.gist.lines(_room(config)) + reading.said()) + _LOOK
-        message += _LOOK_GIST if reading.gist.turns else ""
+        turn.only = _KEEPING.split()
+        message = "\n".join(reading.gist.lines(_room(config)) + reading.said() + [tables.read("learning/look")])
+        message += _LOOK_GIST % tables.read("learning/gist").strip() if reading.gist.turns else ""
         self._cursor.spend(text.tokens(message))
         prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
@@ -177,7 +163,7 @@ class ExtractBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        note = _NOTE + _GIST if self.gist.turns else _NOTE
+        note = tables.read("learning/note") + (_GIST + tables.read("learning/gist") if self.gist.turns else "")
         form = operations.form(_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
         most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.turns else 0)
         return await self._ask(

@@ -20,9 +20,7 @@ _LEAST_MS = const(1000)  # that the last attempt has to begin, however little is
 _DRAIN_MS = const(200)  # for the few bytes after the last event, which come with it
 _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not fit; some templates fail with 500
 _LOADING = const(503)  # passes when the service has its model, however long that takes
-_NO_TOOLS = const(
-    "the model %s takes no tools, so it cannot store or look up anything itself; choose another in llm.model%s"
-)
+_NO_TOOLS = "the model %s takes no tools, so it cannot store or look up anything itself; choose another in llm.model%s"
 
 
 class _Habits:

@@ -21,17 +21,12 @@ _MODES = {
     "out": {"safe": "0..1", "invert": "boolean"},
     "in": {"pull": "up|down|none", "invert": "boolean"},
     "pwm": {"freq": "1..100000", "safe": "0..100", "invert": "boolean"},
-    "adc": {
-        "scale": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}},
-        "unit": UNIT,
-    },
+    "adc": {"scale": {"type": "array", "minItems": 2, "maxItems": 2, "items": {"type": "number"}}, "unit": UNIT},
 }
 """Fields of each mode besides the common ones."""
 
 _WRONG_NAME = const("a name has at most 32 characters, no space and no dot, begins with no digit and is not like m12.")
-_FORBIDDEN = const(
-    "%d is never allowed on this board: it belongs to the flash, the PSRAM, the boot or the serial line."
-)
+_FORBIDDEN = "%d is never allowed on this board: it belongs to the flash, the PSRAM, the boot or the serial line."
 
 Pin = namedtuple("Pin", "name pin mode pull freq safe invert scale unit")
 """One pin: 0 or 1, per cent (pwm) or millivolts (adc, with `scale` [a, b] as a * mV + b)."""

@@ -230,7 +230,9 @@ class Index:
         hash = codec.term_hash(label)
         found = []
         for table in self.all_tables():
-            found += self.guarded(table, _seqs_with, table, hash) or []
+            found += (
+                self.guarded(table, lambda table: [table.row(row)[0] for row in table.rows_with(hash)], table) or []
+            )
         found.sort()
         return found
 
@@ -238,10 +240,6 @@ class Index:
         """Return (seq, offset) of a row, (0, 0) if the table is damaged."""
         found = self.guarded(table, table.row, row)
         return (found[0], found[1]) if found else (0, 0)
-
-
-def _seqs_with(table, hash: int) -> list:
-    return [table.row(row)[0] for row in table.rows_with(hash)]
 
 
 def _mark_left(table, oldest: int) -> bool:
