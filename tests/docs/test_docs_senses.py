@@ -11,6 +11,7 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.perceive import perceive
 from engram.senses import view
+from engram.tools import schemas
 from pages import fences, plain, read, rows, section
 from perceiving import house
 from turns import say
@@ -66,8 +67,8 @@ def test_the_captions_of_the_page_are_kept():
 
 def test_the_reference_of_the_tool_has_its_arguments():
     table = rows(section(read("docs/reference/tools.md"), "## Senses"))
-    assert plain(table[0][0]) == view.RECALL[0]
-    rules = json.loads(view.RECALL[2])["properties"]
+    assert plain(table[0][0]) == "sense_recall"
+    rules = json.loads(schemas.describe("sense_recall")[1])["properties"]
     assert all(f"`{name}`" in table[0][1] for name in rules)
     result = json.dumps(view.run_recall(house().sense_view, OWNER, name="outside"))
     shown = " ".join(plain(row[0]) for row in table[1:])

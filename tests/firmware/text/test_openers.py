@@ -61,6 +61,7 @@ def test_an_id_follows_each_word_to_forget():
 def _sentences():
     """Yield (language, sign, sentence) of openings.txt: + keeps, ? asks without a mark, - and ! are no commands."""
     language = ""
+    language = ""
     with open(__file__.rpartition("/")[0] + "/openings.txt", "rb") as file:
         for line in file.read().decode().strip().split("\n")[1:]:
             if line[0] == "#":
