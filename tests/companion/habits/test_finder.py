@@ -248,26 +248,20 @@ def test_a_night_has_so_many_calls_also_where_the_model_fails(house: House):
     assert len(house.told) == MOST_CALLS + 1
 
 
-def test_a_habit_that_the_board_refused_is_found_again_after_a_week_without_a_call_until_then(house: House):
-    house.fill("user:owner")
-    house.climbed(30, 20, 10, scope="user:owner")
-    house.night()
-    house.report = '{"code": "companion.chat", "why": "not for the owner"}'
-    for _ in range(6):
-        house.night()
-    assert (len(house.asked), len(house.told)) == (1, 1)
-    house.night()
-    house.night()
-    assert (len(house.asked), len(house.told)) == (2, 2)
-
-
-def test_a_habit_that_never_reached_the_board_is_found_again(house: House):
+def test_a_habit_that_the_board_did_not_take_is_found_again_and_a_week_after_it_was_refused(house: House):
     house.climbed(30, 20, 10)
     house.night()
     states: list[ConversationState] = ["undeliverable", "cancelled", "waiting"]
     for house.state in states:
         house.night()
     assert len(house.told) == 3
+    house.state = "done"
+    house.report = '{"code": "companion.chat", "why": "not for the owner"}'
+    for _ in range(6):
+        house.night()
+    assert (len(house.asked), len(house.told)) == (3, 3)
+    house.night(2)
+    assert (len(house.asked), len(house.told)) == (4, 4)
 
 
 def test_the_model_is_asked_at_night_only_and_if_the_board_can_be_told(house: House):
@@ -282,16 +276,17 @@ def test_the_model_is_asked_at_night_only_and_if_the_board_can_be_told(house: Ho
     assert len(house.told) == 1
 
 
-@pytest.mark.parametrize("problem", [ServiceFailed(503, "down", "upstream_failed"), None], ids=["503", "silent"])
-def test_a_service_that_fails_ends_the_round(house: House, problem: Exception | None, monkeypatch: pytest.MonkeyPatch):
+def test_a_service_that_fails_or_is_silent_ends_the_round(house: House, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(finder, "ANSWER_SECONDS", 0.01)
     house.climbed(30, 20, 10)
     house.store.replication.greet(
         Hello("landing", Sender("b2", 3, 9), 0, {"records": LogState(7, 1, 1, 0)}), house.now + DAY
     )
-    house.answer = problem
+    house.answer = ServiceFailed(503, "down", "upstream_failed")
     house.night()
-    assert (len(house.asked), house.store.values.get("habits.landing")) == (1, "")
+    house.answer = None
+    house.night(0)
+    assert (len(house.asked), house.store.values.get("habits.landing")) == (2, "")
     house.answer = {}
     house.night(0)
     assert house.store.values.get("habits.landing")
