@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from engram import log_line
+from engram_host.companion import types
 from engram_host.companion.conversations.service import Answer, Exchange
 from engram_host.companion.errors import TooManyWaiting
 from engram_host.companion.gateway.dialects import Busy, ServiceFailed
@@ -19,21 +20,7 @@ from engram_host.companion.memories.browse import MemoryBrowser, MemoryQuery
 from engram_host.companion.search.engine import IndexCache
 from engram_host.companion.store import CompanionStore
 from engram_host.companion.store.vectors import Identity, StoredVector
-from engram_host.companion.types import (
-    NOTES,
-    Conversation,
-    ConversationState,
-    Hello,
-    LineBatch,
-    LineQuota,
-    LogName,
-    LogState,
-    NoteEntry,
-    NoteSpan,
-    Said,
-    Sender,
-    SeqRange,
-)
+from engram_host.companion.types import NOTES, Hello, LineBatch, LogName, LogState, NoteEntry, NoteSpan, Said, Sender
 
 DAY = 86400
 NIGHT = 1_795_000_000 // DAY * DAY + 4 * 3600
@@ -59,7 +46,7 @@ class House:
         self.told: list[dict[str, Any]] = []
         self.said: dict[str, Said] = {}
         self.report = '{"counts": {"stored": 1}}'
-        self.state: ConversationState = "done"
+        self.state: types.ConversationState = "done"
         self.is_full = False
         self.is_embedded = True
         self.notes: dict[str, str] = {}
@@ -87,12 +74,12 @@ class House:
         logs: dict[LogName, LogState] = {name: LogState(7, 1, count + 1, 0) for name in ("records", "journal")}
         self.store.replication.greet(Hello("kitchen", SENDER, 0, logs), self.now)
         batch = [(seq, log_line.encode([("seq", seq), *line.items()])) for seq, line in enumerate(self.lines, 1)]
-        span = SeqRange("kitchen", "records", 7, 0, count)
+        span = types.SeqRange("kitchen", "records", 7, 0, count)
         self.store.replication.store_batches([LineBatch(SENDER, span, batch)], self.now)
         entries = tuple(NoteEntry(file, zlib.crc32(text.encode())) for file, text in sorted(self.notes.items()))
         self.store.notes.compare_notes(SENDER, NoteSpan("kitchen", 7, "", "", entries), self.now)
         for file, text in self.notes.items():
-            self.store.notes.put_note(SENDER, "kitchen", 7, file, text.encode(), self.now, LineQuota())
+            self.store.notes.put_note(SENDER, "kitchen", 7, file, text.encode(), self.now, types.LineQuota())
         self.embed("kitchen", dict(enumerate(self.lines, 1)))
         browser = MemoryBrowser(self.store.boards, IndexCache(self.store.boards, self.store.vectors), lambda: self.now)
         habits = HabitFinder(
@@ -134,7 +121,7 @@ class House:
             raise TooManyWaiting("20 messages wait.")
 
     async def exchange(self, device: str, mid: str) -> Exchange:
-        message = Conversation(1, device, self.said[mid], self.state, "", 0, 0, 0, 0, 0, False, False)
+        message = types.Conversation(1, device, self.said[mid], self.state, "", 0, 0, 0, 0, 0, False, False)
         return Exchange(message, Answer(reports=[self.report]))
 
     def keep(self, **changes: Any) -> None:
@@ -251,8 +238,7 @@ def test_a_night_has_so_many_calls_also_where_the_model_fails(house: House):
 def test_a_habit_that_the_board_did_not_take_is_found_again_and_a_week_after_it_was_refused(house: House):
     house.climbed(30, 20, 10)
     house.night()
-    states: list[ConversationState] = ["undeliverable", "cancelled", "waiting"]
-    for house.state in states:
+    for house.state in ("undeliverable", "cancelled", "waiting"):
         house.night()
     assert len(house.told) == 3
     house.state = "done"
@@ -312,9 +298,7 @@ def test_people_and_workspaces_have_habits_of_their_own_also_from_notes(house: H
         house.fill(scope)
         house.climbed(30, 20, 10, scope=scope)
     house.night()
-    assert {(said.principal, said.workspace) for said in house.said.values()} == {
-        *(("ann", ""), ("ben", "")),
-        ("owner", "band"),
-    }
+    callers = {(said.principal, said.workspace) for said in house.said.values()}
+    assert callers == {("ann", ""), ("ben", ""), ("owner", "band")}
     cited = {told["scope"]: told["evidence"] for told in house.told}
     assert cited["user:ann"] == [f"2026-11-0{day}.md#1" for day in range(2, 9, 3)]
