@@ -147,8 +147,7 @@ def _differing(texts, query, caller=OWNER) -> str:
 def test_facts_of_which_one_can_hold_are_named_newest_first():
     for one, other, query in CONTRADICTING:
         for caller in (OWNER, ANN):
-            told = _differing((one, other), query, caller)
-            assert told.endswith(": [m2 2026-09-22], [m1 2026-09-21]"), query
+            assert _differing((one, other), query, caller).endswith(": [m2 2026-09-22], [m1 2026-09-21]"), query
 
 
 def test_facts_that_may_both_hold_are_not_said_to_differ():
