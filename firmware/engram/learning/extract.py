@@ -117,7 +117,7 @@ class Extraction(Job):
         config, turn = self._config, Turn(reading.caller, reading.last)
         if turn.caller.group and config.get("mode") != "full":
             return []  # MEMORY.md is private
-        turn.only = tuple(_KEEPING.split())
+        turn.only = tuple(_KEEPING.split())  # type: ignore
         message = "\n".join(reading.gist.lines(_room(config)) + reading.said() + [tables.read("learning/look")])
         message += _LOOK_GIST % tables.read("learning/gist").strip() if reading.gist.turns else ""
         self._cursor.spend(text.tokens(message))
