@@ -371,6 +371,10 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
 # --- the end
 
 
+MODEL = {("gateway", "url"): "http://127.0.0.1:9", ("gateway", "model"): "m"}
+"""What habits ask."""
+
+
 def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
     tmp_path: Path, outside: Callable[[Served], None], mosquitto: Broker, monkeypatch: pytest.MonkeyPatch
 ):
@@ -390,7 +394,7 @@ def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(
 
     async def whole() -> None:
         async with asyncio.timeout(SECONDS / 2):
-            async with served(tmp_path / "home", {("mqtt", "url"): mosquitto.url}) as companion:
+            async with served(tmp_path / "home", {("mqtt", "url"): mosquitto.url, **MODEL}) as companion:
                 await play(companion)
             left.extend(task.get_name() for task in asyncio.all_tasks() if "engram_host" in file_of(task))
 

@@ -8,7 +8,7 @@ from engram.store.index.memtable import MemTable
 from engram.store.index.merge_policy import insert
 from engram.store.types import concerned
 
-_TABLE_BYTES = const(6144)  # of the log, that one table is tried for
+_TABLE_BYTES = const(5632)  # of the log, that one table is tried for
 _LINES_AT_ONCE = const(8)
 
 
