@@ -32,7 +32,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
     async def answer(self, caller, command, turn: str, on_act=None) -> str:
         """Return the answer to a Command; errors become answers, on_act() precedes irreversible changes.
 
-        `turn` is "" for a message that is not kept, of which the companion learns nothing.
+        `turn` is "" for a message that is not kept: the companion learns nothing of it.
         """
         kind, wanted = command
         if on_act and (kind == "forget" or (kind == "remember" and self.config.get("mode") != "full")):

@@ -99,8 +99,7 @@ class PromptBuilder:
         """Return the board's hits that the prompt does not show yet; None without room for memories."""
         if not window.for_memories:
             return None
-        skip = {turn for turn in window.turns + [seq] if turn > 0}
-        return self.recall.rank(make_query(content, caller, skip=skip))
+        return self.recall.rank(make_query(content, caller, skip=window.turns + [seq]))
 
     def build(
         self, caller, sid: str, seq: int, content: str, window: Window, reminders: str = "", ranked=None, shown=None

@@ -143,7 +143,7 @@ class MemoryTools(_Parts):
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0
         until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
-        return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,) if turn.is_kept else ())
+        return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,))
 
     def _maybe_partial(self, answer: dict) -> dict:
         if self.recall.partial:

@@ -50,7 +50,8 @@ CANDIDATES = 24
 
 
 def make_query(text: str, caller, tags=(), since: int = 0, until: int = 0, skip=()) -> Query:
-    return Query(text, caller, tags, since, until, skip)
+    """Return a Query; turns that are not kept, with seqs below 0, need no skipping."""
+    return Query(text, caller, tags, since, until, {seq for seq in skip if seq > 0})
 
 
 class Recall:
@@ -101,7 +102,7 @@ class Recall:
         if certainty.weights:
             said = content_terms(query.text)
             known = {term: weight if term in said else 1 for term, weight in known.items()}
-            # What an attribute asks for weighs no less than the words that it is asked with.
+            # An attribute that is asked for weighs no less than the words that it is asked with.
             known.update({term: max(known.values()) for term in content if known.get(term) and term not in said})
             alike = related([term for term in said if not known.get(term, 1)], stores, idfs)
             known.update(alike)

@@ -387,10 +387,7 @@ class Journal:
         return self.entries.next_seq - 1
 
     def compacting(self):
-        return self.entries.compacting(self._keep)
-
-    def _keep(self, line: dict):
-        return self._sessions.kept(line, self.entries)
+        return self.entries.compacting(lambda line: self._sessions.kept(line, self.entries))
 
 
 def _is_seen(line, caller) -> bool:
