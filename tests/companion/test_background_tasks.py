@@ -372,7 +372,7 @@ def test_a_message_over_mqtt_whose_answer_fails_is_reported_in_the_log_and_nowhe
 
 
 MODEL = {("gateway", "url"): "http://127.0.0.1:9", ("gateway", "model"): "m"}
-"""What habits ask."""
+"""A model for the habits to ask."""
 
 
 def test_a_companion_whose_tasks_have_all_failed_ends_at_once_and_leaves_none(

@@ -138,7 +138,7 @@ class Inbox:
         return await self._answer(message, sink, origin)
 
     async def _answer_unkept(self, message: Message, sink, redacts: tuple):
-        """Answer a message of which the id alone is kept: after a restart it is not to be taken for a new one."""
+        """Answer a message and keep its id alone: after a restart it is not to be taken for a new one."""
         for seq in redacts:
             self._journal.redact("t%d" % seq, message.caller)
         await self._save_command(message, sink)
@@ -209,7 +209,7 @@ class Inbox:
         return await self._answer_late(message, sink, line)
 
     async def _repeat_unkept(self, message: Message, sink, seq: int):
-        """Give the reply to a message of which only the id is kept; EngramError for a command, or if it is gone."""
+        """Give the reply to a message that has only its id kept; EngramError for a command, or if it is gone."""
         if message.is_command:
             raise ArgumentError(message.text.partition(" ")[0] or "command", _NOT_AGAIN)
         reply = self._journal.unkept.reply_to(message.mid, message.caller)

@@ -127,7 +127,7 @@ class _Chosen:
         return " " + _ASK % ", ".join(self.asking) if self.asking else ""
 
     def contradictions(self) -> list:
-        """Return a line that names the texts of which one alone can hold, newest first, [] without them."""
+        """Return a line that names texts if only one of them can hold, newest first, [] without them."""
         facts = sorted(self._facts)
         for place, (_, _, newest, name) in enumerate(facts):
             older = [each[3] for each in facts[place + 1 :] if newest.contradicts(each[2])]

@@ -15,7 +15,7 @@ STEPS = (7, 10, 13)
 
 
 def made_up(language: str, seed: int) -> dict[Sighting, int]:
-    """What happened in 90 days, half of it in notes, with the number of its habit, or -1."""
+    """Lines of 90 days, half of it in notes, with the number of its habit, or -1."""
     chance, said = random.Random(seed), DAYS[language]
     told: list[tuple[int, str, int]] = [(chance.randrange(90), line, -1) for line in said["others"]]
     for habit, (step, forms) in enumerate(zip(STEPS, said["habits"], strict=True)):

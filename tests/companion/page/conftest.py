@@ -1,4 +1,4 @@
-"""What the tests of the page share: a browser."""
+"""A browser for the tests of the page."""
 
 from collections.abc import Iterator
 from contextlib import closing

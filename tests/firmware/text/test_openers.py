@@ -1,4 +1,4 @@
-"""What a message asks for without a model, by its opening, in fifteen languages."""
+"""A message without a model is read by its opening, in fifteen languages."""
 
 from engram.text.openers import is_question, parse
 from engram.text.utf8 import strip_end

@@ -15,7 +15,7 @@ def message(mid, text, caller=OWNER, forwarded="", quoted="", edits=""):
 
 
 class PowerFailure(Exception):
-    """What ends a test's board in the middle."""
+    """The error that ends a test's board in the middle."""
 
 
 def cut(_request):

@@ -211,7 +211,7 @@ class HabitFinder(LeasedPart):
     async def _may_ask(self, board: BoardHabits, scope: str) -> bool:
         """Count a call of the model; False if none is left, or the board refused the person's habits lately.
 
-        Raise TooManyWaiting if the board could not be told of a habit.
+        Raise TooManyWaiting if a habit could not be sent to the board.
         """
         said = speak("habits", IMPORT, {"scope": scope})
         person = said.principal
