@@ -74,6 +74,15 @@ def test_the_newest_lines_come_first(store, small):
     assert embedder.asked == list("hgfedcba")
 
 
+def test_progress_is_counted_call_by_call(store, small):
+    board, embedder, left = Board(store), Embedder(), []
+    board.say(*"abcdefg")
+    backlog = make(store, embedder)
+    embedder.on_call = lambda: left.append(backlog.left)
+    finish(backlog)
+    assert (left, backlog.left) == ([7, 4, 3], 0)
+
+
 def test_all_devices_get_a_share_of_each_round(store, small):
     boards, embedder = [Board(store, name) for name in ("one", "two")], Embedder()
     for board in boards:

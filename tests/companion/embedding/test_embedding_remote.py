@@ -121,6 +121,31 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(peer, monkeypat
     assert len(peer.requests) >= 2
 
 
+def test_a_batch_that_takes_too_long_is_halved_and_later_ones_begin_smaller(peer, monkeypatch):
+    monkeypatch.setattr(remote, "QUICK_SHARE", 0)
+    peer.most_in_time = 2
+    embedder = remote_embedder(peer, timeout_seconds=0.5)
+    np.testing.assert_allclose(embed(embedder, TEXTS), [direction(text) for text in TEXTS], atol=1e-6)
+    embed(embedder, TEXTS)
+    assert [len(request["input"]) for request in peer.requests] == [5, 1, 2, 3, 1, 1, 2, 2, 2, 1]
+
+
+def test_a_service_that_answers_nothing_is_not_asked_for_halves(peer):
+    peer.most_in_time = 0
+    with pytest.raises(EmbedderUnavailable, match="did not answer in time"):
+        embed(remote_embedder(peer, timeout_seconds=0.5), TEXTS)
+    assert [len(request["input"]) for request in peer.requests] == [5, 1, 1, 1, 1]
+
+
+@in_one_case("status", [400, 500])
+def test_a_text_beyond_the_service_is_cut_and_the_others_stay_whole(peer, status):
+    peer.longest = status, 600
+    long = "word " * 400
+    vectors = embed(remote_embedder(peer), ["a", long, "b"])
+    wanted = ["a", long[:500], "b"]
+    np.testing.assert_allclose(vectors, [direction(text) for text in wanted], atol=1e-6)
+
+
 def test_a_service_that_says_how_long_to_wait_is_heeded(peer):
     peer.faults.append((429, {"Retry-After": "7"}))
     waits = Waits()

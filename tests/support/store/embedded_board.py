@@ -64,6 +64,7 @@ class Embedder:
         self.error: Exception | None = None
         self.refused: set[str] = set()
         self.calls_left = 10**9
+        self.on_call = lambda: None
 
     async def ready(self):
         if self.error:
@@ -71,6 +72,7 @@ class Embedder:
 
     async def embed(self, texts, kind):
         await self.ready()
+        self.on_call()
         if self.calls_left == 0:
             raise KilledError
         self.calls_left -= 1

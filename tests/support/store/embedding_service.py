@@ -43,6 +43,10 @@ class EmbeddingService:
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
         self.refused_texts: set[str] = set()
+        self.most_in_time = 2048
+        """Texts of the largest batch that is not answered slowly."""
+        self.longest = 400, 10**9
+        """The status of a refusal, and the characters of the longest text that is taken."""
         service = self
 
         class Handler(_Handler):
@@ -77,6 +81,11 @@ class EmbeddingService:
             return 400, {"error": {"message": "the request is not of the right form", "type": "invalid_request_error"}}
         if any(text in self.refused_texts for text in texts):
             return 400, {"error": {"message": "that text is not taken"}}
+        status, most = self.longest
+        if max(map(len, texts)) > most:
+            return status, {"error": {"message": f"input ({most} tokens) is too large to process."}}
+        if len(texts) > self.most_in_time:
+            time.sleep(SLOW_SECONDS)
         width = body.get("dimensions", WIDTH)
         items = [
             {"object": "embedding", "index": index, "embedding": vector_of(text, "", width).tolist()}

@@ -145,11 +145,9 @@ class EmbeddingService:
     def status_line(self) -> str:
         if self._is_off:
             return OFF
-        identity = self._backlog.identity
-        if identity is None:
-            return self._backlog.paused
-        left = self._backlog.left
-        return f"{identity.model}, {left} of {self._backlog.total} lines to look at" if left else identity.model
+        identity, left = self._backlog.identity, self._backlog.left
+        state = identity.model if identity else self._backlog.paused
+        return f"{state.rstrip('.')}, {left} of {self._backlog.total} lines to look at" if left else state
 
     async def vector_of(self, query: str, seconds: float) -> QueryVector:
         """Return the vector of a query within a timeout; raises EmbedderError."""

@@ -27,8 +27,8 @@ TextOf = Callable[[Device, Change], str]
 WINDOW = 2000
 """Versions per round: bounds the lines in memory to 8 MB."""
 
-TEXTS_AT_ONCE = 256
-"""Texts per call: bounds the loss by a kill, and the delay of a change of identity."""
+TEXTS_AT_ONCE = 64
+"""Texts per call: bounds the loss by a kill or a service that fails, and the delay of a change of identity."""
 
 _POLL_SECONDS = 10.0
 """Seconds between looks for lines that another companion received."""
@@ -158,6 +158,7 @@ class EmbeddingIndexer:
         self.identity: Identity | None = None
         """Identity of the vectors for searches; None while searches use words only."""
         self._positions: dict[str, IndexPosition] = {}
+        self._done_in_gap = 0
         self.total = 0
         """Number of changed lines."""
         self.is_starting = True
@@ -169,7 +170,7 @@ class EmbeddingIndexer:
     @property
     def left(self) -> int:
         """Number of changed lines not yet checked."""
-        return sum(position.versions_left for position in self._positions.values())
+        return sum(position.versions_left for position in self._positions.values()) - self._done_in_gap
 
     def wake(self) -> None:
         self._awake.set()
@@ -233,7 +234,7 @@ class EmbeddingIndexer:
     def _is_keeper(self) -> bool:
         self._lease.claim()
         if not self._lease.is_held:
-            self._positions = {}  # the new holder continues them
+            self._positions, self._done_in_gap = {}, 0  # the new holder continues them
         return self._lease.is_held
 
     def _read_positions(self, devices: Sequence[Device], identity: Identity) -> dict[str, IndexPosition]:
@@ -276,6 +277,7 @@ class EmbeddingIndexer:
     async def _close_gap(self, device: Device, identity: Identity, position: IndexPosition) -> bool:
         """Embed the newest gap; False if the embedder changed meanwhile."""
         gap = position.newest_gap(WINDOW)
+        self._done_in_gap = 0
         lines = await asyncio.to_thread(self._texts, device, gap)
         for start in range(0, len(lines), TEXTS_AT_ONCE):
             if (self._embedder.model, self._embedder.dimensions) != (identity.model, identity.dimensions):
@@ -285,7 +287,9 @@ class EmbeddingIndexer:
             await self._put(device, identity, part, vectors, gap)
             if not self._is_keeper():
                 return False
+            self._done_in_gap = start + len(part)
         position.close_gap(gap)
+        self._done_in_gap = 0
         if lines:  # else it is cheap to look again
             await asyncio.to_thread(write_position, self._values, device.name, position)
         return True

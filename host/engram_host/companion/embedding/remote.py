@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
-from time import time
+from time import monotonic, time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,10 +32,21 @@ _QUERY_RETRIES = 1
 _PASSING = (408, 425, 429)
 """Statuses besides 5xx that are worth a retry."""
 
+_ENTITY_TOO_LARGE = 413
+
 _CONNECT_SECONDS = 5.0
 _FIRST_WAIT_SECONDS = 0.5
 _MOST_WAIT_SECONDS = 60.0
 """Maximum wait for a retry; a longer Retry-After is an error."""
+
+_SHORT_TEXT = 256
+"""Characters of a text that is cut no further; a service without room for it is refused."""
+
+QUICK_SHARE = 0.25
+"""Part of the timeout below which an answer lets the next batch be twice as large."""
+
+_TOO_LARGE = ("too large", "too long", "too many tokens", "context length", "context size", "batch size")
+"""Words of services about a batch or a text beyond their limits, whatever the status."""
 
 _SHOWN = 5
 """Characters of a part of a header that is no secret."""
@@ -46,7 +57,10 @@ Sleep = Callable[[float], Awaitable[None]]
 
 
 class RemoteEmbedder:
-    """Sends texts in requests of `batch_size`, each cut at `input_characters`."""
+    """Sends texts in requests of `batch_size`, each cut at `input_characters`.
+
+    A batch that is too large for the service, or takes it too long, is halved down to one text, which is cut in half.
+    """
 
     def __init__(self, settings: EmbeddingSettings, sleep: Sleep = asyncio.sleep):
         self._settings = settings
@@ -61,6 +75,8 @@ class RemoteEmbedder:
         self._secrets = sorted(parts, key=len, reverse=True)
         """Parts of the headers, which are removed from every message, the longest first."""
         self._sleep = sleep
+        self._batch_size = settings.batch_size
+        """Texts of a request; falls to what the service answers in time."""
         self._client: httpx.AsyncClient | None = None
         self._has_answered = False
 
@@ -70,18 +86,40 @@ class RemoteEmbedder:
             await self.embed([_PROBE], "query")
 
     async def embed(self, texts: Sequence[str], kind: Kind) -> Vector:
-        settings = self._settings
-        parts = []
-        for start in range(0, len(texts), settings.batch_size):
+        parts: list[Vector] = []
+        done = 0
+        while done < len(texts):
             # Services refuse "", so a blank text is sent as a space.
-            some = texts[start : start + settings.batch_size]
-            batch = [encodable(text[: settings.input_characters]) or " " for text in some]
-            body: dict[str, Any] = {"model": self.model, "input": batch, "encoding_format": "float"}
-            if settings.use_dimensions:
-                body["dimensions"] = settings.dimensions
-            answer = await self._post(body, _QUERY_RETRIES if kind == "query" else RETRIES)
-            parts.append(self._vectors(answer, len(batch)))
+            some = texts[done : done + self._batch_size]
+            parts += await self._halved(
+                [encodable(text[: self._settings.input_characters]) or " " for text in some], kind
+            )
+            done += len(some)
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
+
+    async def _halved(self, batch: Sequence[str], kind: Kind) -> list[Vector]:
+        """Embed a batch, in smaller ones or cut where it is too large."""
+        settings, half, began = self._settings, len(batch) // 2, monotonic()
+        try:
+            vectors = await self._embed_batch(batch, kind, may_shrink=bool(half) or len(batch[0]) > _SHORT_TEXT)
+        except _TooLarge as too_large:
+            if too_large.is_slow:
+                self._batch_size = len(batch) - half
+                await self._embed_batch([_PROBE], kind)  # raises if the service answers nothing at all
+        else:
+            if monotonic() - began < settings.timeout_seconds * QUICK_SHARE:
+                self._batch_size = min(settings.batch_size, max(self._batch_size, 2 * len(batch)))
+            return [vectors]
+        if not half:
+            return await self._halved([batch[0][: max(_SHORT_TEXT, len(batch[0]) // 2)]], kind)
+        return await self._halved(batch[:half], kind) + await self._halved(batch[half:], kind)
+
+    async def _embed_batch(self, batch: Sequence[str], kind: Kind, *, may_shrink: bool = False) -> Vector:
+        body: dict[str, Any] = {"model": self.model, "input": batch, "encoding_format": "float"}
+        if self._settings.use_dimensions:
+            body["dimensions"] = self._settings.dimensions
+        answer = await self._post(body, _QUERY_RETRIES if kind == "query" else RETRIES, may_shrink)
+        return self._vectors(answer, len(batch))
 
     async def close(self) -> None:
         if self._client is not None:
@@ -108,12 +146,13 @@ class RemoteEmbedder:
 
     # --- JSON over HTTP with retries, timeouts and limits
 
-    async def _post(self, body: Mapping[str, Any], retries: int) -> Any:
+    async def _post(self, body: Mapping[str, Any], retries: int, may_shrink: bool) -> Any:
+        """Return the decoded answer; raises _TooLarge only if the request `may_shrink`."""
         content = json.dumps(body, ensure_ascii=False).encode()
         backoff = Backoff(_FIRST_WAIT_SECONDS, _MOST_WAIT_SECONDS)
         for attempt in range(retries + 1):
             try:
-                return self._decoded(await self._once(content))
+                return self._decoded(await self._once(content, may_shrink))
             except _Passing as passing:
                 wait = passing.wait or backoff.next()
                 if attempt == retries or wait > _MOST_WAIT_SECONDS:
@@ -121,7 +160,7 @@ class RemoteEmbedder:
             await self._sleep(wait)
         raise AssertionError("the last attempt either answers or raises")
 
-    async def _once(self, content: bytes) -> bytes:
+    async def _once(self, content: bytes, may_shrink: bool) -> bytes:
         if self._client is None:
             headers = {**self._headers, "Content-Type": "application/json"}
             timeout = httpx.Timeout(self._settings.timeout_seconds, connect=_CONNECT_SECONDS)
@@ -131,7 +170,9 @@ class RemoteEmbedder:
         try:
             async with self._client.stream("POST", self._url, content=content) as answer:
                 body = await self._bounded(answer)
-        except httpx.TimeoutException:
+        except httpx.TimeoutException as error:
+            if may_shrink and not isinstance(error, httpx.ConnectTimeout):
+                raise _TooLarge(is_slow=True) from None
             raise _Passing(f"{self._name} did not answer in time.") from None
         except httpx.TransportError as error:
             raise _Passing(f"{self._name} cannot be reached ({type(error).__name__}).") from None
@@ -140,6 +181,8 @@ class RemoteEmbedder:
         if answer.is_success:
             return body
         message = self._clean(f"{self._name} answered {answer.status_code}{_message(body)}")
+        if may_shrink and (answer.status_code == _ENTITY_TOO_LARGE or any(words in message for words in _TOO_LARGE)):
+            raise _TooLarge(is_slow=False)
         if answer.status_code in _PASSING or answer.status_code >= 500:
             raise _Passing(message, _retry_after(answer.headers.get("retry-after", "")))
         raise EmbedderRefused(message + self._advice(answer.status_code), answer.status_code)
@@ -175,6 +218,14 @@ class RemoteEmbedder:
         for secret in self._secrets:
             text = text.replace(secret, "***")
         return text
+
+
+class _TooLarge(Exception):
+    """A smaller request may be answered; `is_slow` if this one was not answered in time."""
+
+    def __init__(self, *, is_slow: bool):
+        super().__init__()
+        self.is_slow = is_slow
 
 
 class _Passing(Exception):
