@@ -186,6 +186,7 @@ class Board:
             profile=self.profile,
             notes=self.notes,
             toolbox=self.toolbox,
+            model=self.model,
         )
         self.offline = Offline(self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config)
         if self.model and learns:

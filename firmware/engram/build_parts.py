@@ -32,6 +32,7 @@ def make_model(board):
     else:
         from engram.llm.openai import OpenAI as Adapter  # one API's code
     made = Model(client, Adapter(), name, config.secret("llm.key"), config.get("llm.retries"))
+    made.first_ms = config.get("llm.first_seconds") * 1000
     made.answer_ms = config.get("llm.answer_seconds") * 1000
     return made
 

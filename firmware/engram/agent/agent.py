@@ -31,6 +31,9 @@ class Sink:
     async def notice(self, line: str) -> None:
         """Show a line about the turn, such as a new memory or another try of the model."""
 
+    async def working(self, sign: str, is_first: bool) -> None:
+        """Show that the silent model is at work: "thinking" or "reading the prompt"; it comes again and again."""
+
     async def recalled(self, shown: list) -> None:
         """Handle the memories shown to the model: [id, confidence in thousandths] of each."""
 
@@ -91,6 +94,8 @@ class Turn:
         """The call that the message confirms."""
         self.only = ()
         """Names of the only tools that the model may call, () for all."""
+        self.has_called = False
+        """True if the model called a tool."""
         self.has_changed = False
         self.unkept = ""
         """Problem of the latest call of a tool that writes memory, or ""."""

@@ -1,9 +1,12 @@
 """The answer to one turn: save the message, ask the model, run tools, stream and save the reply."""
 
+from collections import namedtuple
+
 from engram import diag, text
 from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
+from engram.interrupt import start_task
 from engram.llm.types import Request, assistant, result, user
 from engram.memory.forgetting import take_back
 from engram.memory.journal.unkept import BEGUN, NOTICE
@@ -25,10 +28,12 @@ _THOUGHT = const("the first part above was the model's thinking; it is not kept.
 
 async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
     """Run the model and its tools for a Turn; return the reason for a missing answer, or ""."""
-    exchanged = []
+    exchanged, told = [], []
 
     async def tell_retry(problem: str, wait_ms: int) -> None:
-        await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000) if wait_ms else problem)
+        if problem not in told:
+            told.append(problem)
+            await sink.notice("%s; trying again in %d s" % (problem, (wait_ms + 999) // 1000))
 
     def messages():
         yield from prompt.messages()
@@ -73,6 +78,7 @@ async def _end(answer, sink) -> str:
 
 
 async def _result(tools, call, turn, sink, room: int) -> str:
+    turn.has_called = True
     done = await tools.answer(call, turn)
     if call.name in _KEEPING.split():
         is_error = done.result.startswith('{"error":')
@@ -81,6 +87,26 @@ async def _result(tools, call, turn, sink, room: int) -> str:
         await sink.notice(done.notice)
     fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
     return done.result if fits else _NO_ROOM
+
+
+_SILENT = const(10)  # seconds until a person sees that the model is at work
+_BETWEEN_SIGNS = const(5)
+_NO_TOOLS = const(
+    'the model %s calls no tools%s: I carry out "remember ..." and "forget ..." myself, and %s; llm.model can name another.'
+)
+_LEARNING = ("nothing else is kept", "learn from what else you say")
+
+
+async def _show_work(model, sink: Sink, reply) -> None:
+    """Show a person that a silent model is at work, unless a part of the reply that has begun shows it."""
+    last, quiet = None, 0
+    while True:
+        await sleep_ms(reply.second_ms)
+        quiet = 0 if reply.start >= 0 else quiet + 1
+        if quiet >= _SILENT and not quiet % _BETWEEN_SIGNS:
+            sign = "reading the prompt" if model.is_reading else "thinking"
+            await sink.working(sign, (sign, len(reply.kept)) != last)
+            last = sign, len(reply.kept)
 
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
@@ -92,39 +118,16 @@ _UNKEPT_RULE = (
 )
 
 
-class Agent:
-    """The agent of a board, which answers one turn at a time, with or without a model."""
+_Parts = namedtuple(
+    "_Parts", "config turn_queue records journal recall prompts toolbox timers offline model jobs remote_search"
+)
 
-    def __init__(
-        self,
-        *,
-        config,
-        turn_queue,
-        records,
-        journal,
-        recall,
-        prompts,
-        toolbox,
-        timers,
-        offline,
-        model=None,
-        jobs=None,
-        remote_search=None,
-    ):
-        self.config = config
-        self.turn_queue = turn_queue
-        self.records = records
-        self.journal = journal
-        self.recall = recall
-        self.prompts = prompts
-        self.toolbox = toolbox
-        self.timers = timers
-        self.offline = offline
-        self.model = model
-        self.jobs = jobs
-        self.remote_search = remote_search
-        self.turns = 0
-        self.failed = 0
+
+class Agent(_Parts):
+    """The agent of a board, which answers one turn at a time, with or without a model; its last three parts may be None."""
+
+    turns = failed = 0
+    _told_no_tools = False
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""
@@ -141,12 +144,13 @@ class Agent:
         return outcome
 
     async def _run(self, caller, content: str, sink: Sink, origin) -> Outcome:
-        offline = None if self.model else self.offline
         said = own_words(content)
         command = parse(said)
         if command.kind == "unkept" and command.content and isinstance(origin, UnkeptOrigin) and origin.is_said:
             content, said = content.replace(said, command.content), command.content
             command = parse(said)
+        has_model = self.model and not (self.model.no_tools and command.kind in _ORDERS and origin.is_said)
+        offline = None if has_model else self.offline
         is_command = offline is not None and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
@@ -206,6 +210,7 @@ class Agent:
         if jobs:
             await jobs.preempt()  # a message goes first
         problem = ""
+        work = start_task(_show_work, self.model, sink, reply)
         try:
             problem = await self._converse(turn, content, sink, reply, reminders, origin)
             if not reply.all():
@@ -215,18 +220,32 @@ class Agent:
             problem = str(error)
             diag.info("agent", problem)  # kept for /stats; the channel informs the person
         finally:
+            work.cancel()
             # Whatever ended it, a task that was cancelled or a channel that is gone: what came of it is kept.
             self._keep(turn, origin, reply.all(), not is_whole)
         if jobs:
             if is_whole:
                 jobs.on_model_ok()
             jobs.turn_over()
-        if turn.said and turn.command.kind and not (is_whole or reply.all()):
+        kind = turn.command.kind if turn.said else ""
+        is_ignored = is_whole and not turn.has_called and kind == "remember"
+        if (is_ignored and not problem) or problem == _AS_TEXT:
+            self.model.note_no_call()
+        if is_ignored or (kind and not (is_whole or reply.all())):
             answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
             await sink.notice(answer)
+        await self._tell_no_tools(sink)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
         return Outcome(turn.id, reply.all(), problem)
+
+    async def _tell_no_tools(self, sink: Sink) -> None:
+        """Tell once that the model counts as one without tools."""
+        model = self.model
+        if model.no_tools and not self._told_no_tools:
+            is_learning = self.config.get("mode") == "full" and self.config.get("extract.on")
+            await sink.notice(_NO_TOOLS % (model.name, model.no_tools, _LEARNING[is_learning]))
+        self._told_no_tools = bool(model.no_tools)
 
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; return the reason for a missing answer, or ""."""
@@ -259,28 +278,30 @@ class Agent:
 class Reply:
     """The text of a reply, joined by line ends between tool calls."""
 
+    second_ms = 1000
+
     def __init__(self, sink: Sink):
         self._sink = sink
-        self._kept = bytearray()  # pieces are a few letters long: as strings they would take ten times the heap
-        self._start = -1  # of the present part, once it has begun
+        self.kept = bytearray()  # pieces are a few letters long: as strings they would take ten times the heap
+        self.start = -1  # of the present part, once it has begun
 
     async def text(self, piece: str) -> None:
-        if self._start < 0:
-            if self._kept:
-                self._kept.extend(b"\n")
+        if self.start < 0:
+            if self.kept:
+                self.kept.extend(b"\n")
                 await self._sink.text("\n")
-            self._start = len(self._kept)
-        self._kept.extend(piece.encode())
+            self.start = len(self.kept)
+        self.kept.extend(piece.encode())
         await self._sink.text(piece)
 
     def end_part(self, text: str) -> bool:
         """Keep `text` as this part and start a new line; False if the part equals `text`."""
-        start, self._start = self._start, -1
-        if start < 0 or len(self._kept) - start == len(text.encode()):
+        start, self.start = self.start, -1
+        if start < 0 or len(self.kept) - start == len(text.encode()):
             return False
-        self._kept = self._kept[:start]
-        self._kept.extend(text.encode())
+        self.kept = self.kept[:start]
+        self.kept.extend(text.encode())
         return True
 
     def all(self) -> str:
-        return str(self._kept, "utf-8").strip()
+        return str(self.kept, "utf-8").strip()

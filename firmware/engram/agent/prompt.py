@@ -46,7 +46,7 @@ _UNANSWERED = const("[not answered]")
 _GIST = const("(earlier in this session: %s)\n")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
-_guidance = {}  # of each mode, read at its first prompt
+_guidance = {}  # of each mode, and "plain" without tools, read at its first prompt
 _CITE = const("Cite ids when asked where you know it from. ")
 
 
@@ -63,8 +63,9 @@ class PromptBuilder:
 
     senses = None
 
-    def __init__(self, *, config, clock, records, journal, recall, profile, notes, toolbox):
+    def __init__(self, *, config, clock, records, journal, recall, profile, notes, toolbox, model=None):
         self.config = config
+        self.model = model
         self.clock = clock
         self.records = records
         self.journal = journal
@@ -139,19 +140,23 @@ class PromptBuilder:
 
     def _room(self, caller, mode: str) -> int:
         room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
-        for tool in self.toolbox.listed(caller):
+        for tool in self.toolbox.listed(caller) if self._has_tools() else ():
             room -= tokens_of(tool)
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
         return room - CATALOG if mode == "full" else room
 
+    def _has_tools(self) -> bool:
+        return not (self.model and self.model.no_tools)
+
     # --- stable blocks
 
     def _system(self, caller, mode: str, tags: str):
         yield "\n".join(self._profile(caller, profile.TEMPLATES))
-        if mode not in _guidance:
-            _guidance[mode] = tables.read("agent/" + mode).strip()
-        yield _guidance[mode].replace("%s", _CITE if self._shows_ids(caller) else "")
+        name = mode if self._has_tools() else "plain"
+        if name not in _guidance:
+            _guidance[name] = tables.read("agent/" + name).strip()
+        yield _guidance[name].replace("%s", _CITE if self._shows_ids(caller) else "")
         yield from self._profile(caller, (profile.RULES,))
         if mode == "full":
             if tags:
@@ -281,7 +286,7 @@ class PromptBuilder:
         return shown, "the message is longer than the model's window: it read the first %d characters." % read
 
     def _more(self, seq: int) -> str:
-        return _MORE % seq if seq > 0 and self.config.get("mode") == "full" else _CUT
+        return _MORE % seq if seq > 0 and self.config.get("mode") == "full" and self._has_tools() else _CUT
 
     def _last(self, caller, message: str, blocks: tuple, fresh: str) -> str:
         clock = self.clock

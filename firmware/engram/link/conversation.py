@@ -92,6 +92,10 @@ class Conversation:
     async def notice(self, line: str) -> None:
         await self._add("notice", line)
 
+    async def working(self, sign: str, is_first: bool) -> None:
+        if is_first:
+            await self.report({"working": sign})
+
     async def recalled(self, shown: list) -> None:
         """Report the memories shown to the model along with the next message."""
         self._items.append(["report", text.dumps({"recalled": shown})])

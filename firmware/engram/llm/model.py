@@ -20,12 +20,16 @@ _LEAST_MS = const(1000)  # that the last attempt has to begin, however little is
 _DRAIN_MS = const(200)  # for the few bytes after the last event, which come with it
 _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not fit; some templates fail with 500
 _LOADING = const(503)  # passes when the service has its model, however long that takes
-_NO_TOOLS = "the model %s takes no tools, so it cannot store or look up anything itself; choose another in llm.model%s"
+_NOT_CALLED = const(2)  # orders in a row, after which a model counts as one without tools
+_NOT_READY = const("the model's service is not ready yet, and is waited for")
+_NEVER_CALLS = const(" (it answered orders without a call)")
 
 
 class _Habits:
     without: tuple = ()  # what requests to it leave out, see refusal.py
     opens_no_thought = False  # its last thought came without the opening mark
+    no_tools = ""  # why it is asked without tools
+    not_called = 0  # orders in a row that it answered without a call
 
 
 class Model:
@@ -34,8 +38,11 @@ class Model:
     # Waits double from the first to the longest; a service that asks for more than the longest is waited for only if it loads.
     first_wait_ms = 1_000
     longest_wait_ms = 30_000
-    # Protects against an answer without an end; a queue, loading and all attempts are part of it.
-    answer_ms = 300_000
+    # A slow computer that reads 2,000 tokens at 10 a second, behind one more request like that.
+    first_ms = 600_000
+    # Protects against an answer without an end; a queue, loading and all attempts are part of it. A slow first word
+    # and llm.reply_tokens at one a second fit into it.
+    answer_ms = 1_800_000
     # Most rounds of tool calls in one turn: stops a model that loops.
     rounds = 10
 
@@ -51,6 +58,20 @@ class Model:
         self.tokens = 0
         """Tokens used in both directions, as the service counts them."""
         self.problem = ""
+        self.is_reading = False
+        """True from a request until its first token."""
+
+    @property
+    def no_tools(self) -> str:
+        """The reason that the model is asked without tools, "" if it is asked with them."""
+        return self._habits.setdefault(self.name, _Habits()).no_tools
+
+    def note_no_call(self) -> None:
+        """Count an order that the model answered without a call."""
+        habits = self._habits[self.name]
+        habits.not_called += 1
+        if habits.not_called == _NOT_CALLED:
+            habits.no_tools = habits.no_tools or _NEVER_CALLS
 
     def tidy(self) -> None:
         """Close an idle link; call it now and then."""
@@ -58,8 +79,8 @@ class Model:
 
     async def stream(self, request: Request, on_text, on_retry=None) -> Reply:
         """Return the reply, streaming text to `on_text` and retries to `on_retry`; ModelError."""
-        # on_text(piece) and on_retry(problem, wait_ms) are awaited; notices that need no wait come once. Retries
-        # end once text was passed on. A part that the service refuses by name is left out from then on.
+        # on_text(piece) and on_retry(problem, wait_ms) are awaited. Retries end once text was passed on. A part that
+        # the service refuses by name is left out from then on.
         self.calls += 1
         habits = self._habits.setdefault(request.model or self.name, _Habits())
         try:
@@ -67,7 +88,12 @@ class Model:
         except ModelError as error:
             self.problem = str(error)
             raise
+        finally:
+            self.is_reading = False
         self.problem = ""
+        if reply.calls:
+            habits.not_called = 0
+            habits.no_tools = habits.no_tools if "tools" in habits.without else ""
         self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
         return reply
 
@@ -81,13 +107,13 @@ class _Asking:
         self._on_retry = on_retry
         self._name = request.model or model.name
         self._without = habits.without
-        self._started = ticks_ms()
+        self._started = self._attempted = ticks_ms()
         self._failures = 0
         self._backoff = Backoff(model.first_wait_ms, model.longest_wait_ms)
 
     async def reply(self) -> Reply:
         """Ask until there is a reply; ModelError."""
-        told = ""
+        no_tools = self._habits.no_tools
         while True:
             self._draft = self._model.adapter.draft(self._habits.opens_no_thought)
             try:
@@ -100,13 +126,13 @@ class _Asking:
                 unfit = self._unfit(refusal.status, words)
                 if unfit:
                     self._without += (unfit,)
-                    told = _NO_TOOLS % (self._name, said) if unfit == "tools" else told
+                    no_tools = said if unfit == "tools" else no_tools
                     continue
                 if not is_busy(refusal.status):
                     error = model_error(refusal.status, words, self._model.client.url, self._name)
                     raise ModelError("the answer broke off: " + str(error)) if self._has_spoken else error
-                problem = "the model's service cannot answer now" + said
-                await self._wait(problem, "; try again later", refusal.status, refusal.retry_after)
+                problem = _NOT_READY if refusal.status == _LOADING else "the model's service cannot answer now"
+                await self._wait(problem + said, "; try again later", refusal.status, refusal.retry_after)
             except BadAnswer as error:
                 raise ModelError(str(error) + "; check llm.url")
             except Refused as error:
@@ -114,9 +140,8 @@ class _Asking:
             except NetError as error:
                 await self._wait(str(error), "; check the network")
         self._habits.without = self._without
+        self._habits.no_tools = no_tools
         self._habits.opens_no_thought = self._draft.answer.has_closed
-        if told and self._on_retry:
-            await self._on_retry(told, 0)
         return self._draft.reply()
 
     @property
@@ -129,11 +154,14 @@ class _Asking:
         model, request, draft = self._model, self._request, self._draft
         path, headers = model.adapter.path(model.client.prefix), model.adapter.headers(model.key)
 
+        without = self._without + (("tools",) if self._habits.no_tools else ())
+
         def body():
-            return model.adapter.body(request, self._name, self._without)
+            return model.adapter.body(request, self._name, without)
 
         # A service with a queue, or a slow computer, is silent until its first word.
-        first_ms = max(_LEAST_MS, model.answer_ms - self._elapsed_ms())
+        first_ms = max(_LEAST_MS, min(model.first_ms, model.answer_ms - self._elapsed_ms()))
+        model.is_reading, self._attempted = True, ticks_ms()
         answer = await model.client.ask("POST", path, headers, body, first_ms=first_ms)
         try:
             if not 200 <= answer.status < 300:
@@ -163,7 +191,8 @@ class _Asking:
                     break
             if draft.has_begun:
                 answer.hasten()
-            if self._elapsed_ms() > self._model.answer_ms:
+                self._model.is_reading = False
+            if self._elapsed_ms() > self._model.answer_ms or self._is_silent():
                 raise NetError("the answer is too slow")
         await answer.drain(_DRAIN_MS)
 
@@ -196,14 +225,23 @@ class _Asking:
         if elapsed_ms >= model.answer_ms and not is_loading:
             problem = "the answer took longer than %d s" % (model.answer_ms // 1000)
             advice = "; raise llm.answer_seconds, or ask for a shorter one"
+        elif not status and self._is_silent():
+            may_pass = False
+            problem = "the model sent no word within %d s" % (model.first_ms // 1000)
+            advice = "; raise llm.first_seconds, or shorten what it reads"
         if self._has_spoken:
             raise ModelError("the answer broke off: " + problem + "; ask again")
         if not may_pass or elapsed_ms + wait_ms >= model.answer_ms:
             raise ModelError(problem + advice)
         self._failures += 1
+        model.is_reading = False
         if self._on_retry:
             await self._on_retry(problem, wait_ms)
         await sleep_ms(wait_ms)
+
+    def _is_silent(self) -> bool:
+        """True if the first word of this attempt is due."""
+        return not self._draft.has_begun and ticks_diff(ticks_ms(), self._attempted) >= self._model.first_ms
 
     def _elapsed_ms(self) -> int:
         return ticks_diff(ticks_ms(), self._started)

@@ -103,7 +103,8 @@ def as_console(name: str, fields: Answer) -> Answer | None:
         return {"error": fields["text"]}
     if name == "report":
         with contextlib.suppress(ValueError):
-            return {"report": json.loads(fields["text"])}
+            report = json.loads(fields["text"])
+            return {"notice": f"{report['working']} ..."} if "working" in report else {"report": report}
     return None
 
 

@@ -24,13 +24,13 @@ class Service(Peer):
         super().__init__(*[None] * 40)
         self.play = play
 
-    async def _play(self, steps, writer):
+    async def _play(self, steps, writer, reader):
         steps = self.play(json.loads(self.requests[-1][1]))
         if isinstance(steps, tuple):
             status, value = steps
             headers = "Content-Type: application/json\r\n"
             steps = [answer(json.dumps(value).encode(), status, headers)]
-        return await super()._play(steps, writer)
+        return await super()._play(steps, writer, reader)
 
 
 def delta(reason=None, **fields):

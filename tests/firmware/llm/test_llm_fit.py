@@ -86,12 +86,26 @@ def test_a_refusal_names_what_a_request_may_do_without():
         assert refused_name(words, _request(True), OpenAI.optional, ()) == name, words
 
 
-async def test_a_model_without_tools_is_asked_without_them_and_the_person_is_told_once():
+async def test_a_model_that_refuses_tools_is_asked_without_them():
     async with _Way(_refusal("tools param requires --jinja flag", "500 Internal Server Error")) as way:
         assert [("tools" in body) for body in await way.ask(_request())] == [True, False]
         assert [("tools" in body) for body in await way.ask(_request())] == [False]
-        ((note, wait_ms),) = way.notes
-        assert (wait_ms, "llm.model" in note, "requires --jinja" in note) == (0, True, True), note
+        assert "requires --jinja" in way.model.no_tools and way.notes == []
+
+
+async def test_a_model_that_answers_two_orders_without_a_call_is_asked_without_tools_until_it_calls():
+    call = (
+        '{"choices":[{"delta":{"content":"<tool_call>{\\"name\\":\\"memory_list\\",\\"arguments\\":{}}'
+        '</tool_call>"},"finish_reason":"stop"}]}',
+        "[DONE]",
+    )
+    async with _Way([_WHOLE], [_WHOLE], [_WHOLE], [stream(call)]) as way:
+        sent = []
+        for _ in range(5):
+            sent += await way.ask(_request())
+            if not way.reply.calls:
+                way.model.note_no_call()
+        assert ["tools" in body for body in sent] == [True, True, False, False, True]
 
 
 async def test_what_was_refused_is_remembered_for_its_model_alone():
@@ -108,7 +122,7 @@ async def test_what_did_not_help_is_tried_again_the_next_time():
         with raises(ModelRefused) as caught:
             await way.ask(_request())
         assert "tools: not supported" in str(caught.error)
-        assert "tools" in (await way.ask(_request()))[0] and way.notes == []
+        assert "tools" in (await way.ask(_request()))[0] and way.model.no_tools == ""
 
 
 async def test_anthropics_marks_for_the_cache_are_left_out_where_they_are_refused():

@@ -9,7 +9,7 @@ from engram.llm.openai import OpenAI
 from engram.llm.types import Request, user
 from engram.net.http import Client
 from engram.net.response import error_text
-from llm_peer import CLOSE, Peer, answer, stream
+from llm_peer import CLOSE, GONE, Peer, answer, stream
 from support import raises, wait_until
 
 _KEY = "sk-0123456789"
@@ -128,9 +128,11 @@ async def test_a_service_that_is_silent_until_its_first_word_is_waited_for():
         assert (reply.text, person.waits) == ("hi there", [])
 
 
-async def test_a_service_that_stays_silent_is_given_up_with_the_setting_that_waits_longer():
-    for steps in ([_LONG], [_HEAD, _LONG]):
+async def test_a_service_that_stays_silent_is_given_up_once_with_the_setting_that_waits_longer():
+    pings = [_HEAD] + [b": here\n\n", 20] * 50
+    for steps in ([_LONG], [_HEAD, _LONG], pings):
         assert "llm.answer_seconds" in await _error(ModelError, steps, answer_ms=150)
+        assert "llm.first_seconds" in await _error(ModelError, steps, [_WHOLE], first_ms=150)
 
 
 async def test_a_service_that_loads_its_model_is_waited_for():
@@ -201,13 +203,29 @@ async def test_a_refusal_in_the_stream_is_judged_like_a_status():
     assert reply.text == "hi there"
 
 
-async def test_a_cancelled_request_leaves_the_model_usable():
-    async with Peer([_CUT, 2000], [_WHOLE]) as peer:
-        model = _model(peer)
+async def test_a_cancelled_request_is_closed_at_the_service_at_once_and_the_model_stays_usable():
+    for steps in ([GONE], [_HEAD, GONE], [_CUT, GONE]):
+        async with Peer(steps, [_WHOLE]) as peer:
+            model = _model(peer)
+            person = _Person()
+            task = asyncio.create_task(model.stream(_REQUEST, person.take))
+            is_spoken = steps[0] is _CUT
+            await wait_until("the request", lambda: person.text if is_spoken else peer.requests)  # noqa: B023
+            task.cancel()
+            with raises(asyncio.CancelledError):
+                await task
+            await wait_until("the end of the link", lambda: peer.ended)
+            assert not model.is_reading
+            assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"
+
+
+async def test_a_request_that_is_cancelled_in_the_pause_of_a_retry_is_not_sent_again():
+    async with Peer([_BUSY], [_WHOLE]) as peer:
         person = _Person()
-        task = asyncio.create_task(model.stream(_REQUEST, person.take))
-        await wait_until("the first piece", lambda: person.text)
+        model = _model(peer, first_wait_ms=_LONG, longest_wait_ms=_LONG)
+        task = asyncio.create_task(model.stream(_REQUEST, person.take, person.wait))
+        await wait_until("the pause", lambda: person.waits)
         task.cancel()
         with raises(asyncio.CancelledError):
             await task
-        assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"
+        assert len(peer.requests) == 1

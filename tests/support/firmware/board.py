@@ -213,12 +213,17 @@ class Script:
     kept: tuple = ()
     calls = tokens = 0
     rounds = 10
+    no_tools = ""
+    is_reading = False
     problem = ""
 
     def __init__(self, *steps):
         self.steps = list(steps)
         self.asked = 0
         self.requests = []
+
+    def note_no_call(self):
+        pass
 
     async def stream(self, request, on_text, on_retry=None):
         from engram.llm.types import Reply

@@ -9,6 +9,9 @@ from support import closed, let_others_run
 CLOSE = None
 """A step of an answer: close the link."""
 
+GONE = ""
+"""A step of an answer: wait until the client closes the link."""
+
 
 def answer(body: bytes, status: str = "200 OK", headers: str = "") -> bytes:
     """A whole answer with its length."""
@@ -24,7 +27,7 @@ def stream(events) -> bytes:
 
 
 class Peer:
-    """Serves each request with the next of `answers`: a list of steps that are bytes to send, ms to wait, or CLOSE."""
+    """Serves each request with the next of `answers`: a list of steps that are bytes to send, ms to wait, CLOSE or GONE."""
 
     def __init__(self, *answers, reads_bodies=True):
         self.answers = list(answers)
@@ -58,7 +61,7 @@ class Peer:
         self._tasks.append(asyncio.current_task())
         try:
             while self.answers and await self._take_request(reader):
-                if not await self._play(self.answers.pop(0), writer):
+                if not await self._play(self.answers.pop(0), writer, reader):
                     break
         except (OSError, EOFError, asyncio.CancelledError):
             pass  # the client went away, or the test is over
@@ -80,9 +83,9 @@ class Peer:
         self.requests.append((head, body))
         return True
 
-    async def _play(self, steps, writer):
+    async def _play(self, steps, writer, reader):
         for step in steps:
-            if step is CLOSE:
+            if step is CLOSE or (step == GONE and not await reader.read(1)):
                 return False
             if isinstance(step, int):
                 await sleep_ms(step)

@@ -50,6 +50,8 @@ class Model:
     name = "scripted"
     asked = 0
     rounds = 10
+    no_tools = ""
+    is_reading = False
 
     async def stream(self, request, on_text, on_retry=None):
         self.asked += 1

@@ -30,6 +30,8 @@ class Model:
 
     name = "scripted"
     rounds = 10
+    no_tools = ""
+    is_reading = False
     on_retry = None
 
     async def stream(self, request, on_text, on_retry=None):

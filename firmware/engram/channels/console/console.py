@@ -134,8 +134,15 @@ class Console(ChannelSink):
 
     # --- the agent's output
 
+    async def working(self, sign: str, is_first: bool) -> None:
+        if is_first:
+            await self.notice(sign + " ...")
+        else:
+            self._write(".")
+
     async def text(self, piece: str) -> None:
         if self._is_after_notice:
+            self._end_line()  # of signs of work
             # The notice has ended the line already.
             piece = piece.lstrip("\n")
             self._is_after_notice = not piece

@@ -125,6 +125,10 @@ class JsonLines(ChannelSink):
         for start in range(0, len(piece), _PIECE):
             self._send(("text", piece[start : start + _PIECE]))
 
+    async def working(self, sign: str, is_first: bool) -> None:
+        if is_first:
+            await self.notice(sign + " ...")
+
     async def notice(self, line: str) -> None:
         self._send(("notice", line))
 
