@@ -58,9 +58,9 @@ def test_the_example_of_own_code_runs(tmp_path, monkeypatch):
     app = App(str(tmp_path))
     app.load_own_code()
     toolbox = app.board.toolbox
-    assert [tool.name for tool in toolbox.listed(OWNER) if not tool.is_memory] == ["water", "unlock"]
+    assert [tool.name for tool in toolbox.listed(OWNER)][-2:] == ["water", "unlock"]
     anns = toolbox.listed(Caller("ann", "chat", False, ""))
-    assert [tool.name for tool in anns if not tool.is_memory] == ["unlock"]
+    assert [tool.name for tool in anns][-1] == "unlock" and "water" not in [tool.name for tool in anns]
     assert not asyncio.run(toolbox.call("unlock", {"door": "front"}, OWNER))[0]
     monkeypatch.setattr(sys.modules["own"].asyncio, "sleep", _no_pause)
     assert asyncio.run(toolbox.call("water", {"seconds": 5}, OWNER)) == (True, '"watered for 5 seconds"')

@@ -41,12 +41,12 @@ def test_each_tool_has_a_section_under_its_mode(heading):
 
 @in_one_case("tool", [*TOOLS, TIMER])
 def test_the_table_of_a_tools_arguments_is_its_schemas(tool):
-    rules = json.loads(tool.schema)
+    rules = json.loads(tool.rules)
     table = rows(section(read(PAGE), f"### {tool.name}"))
     assert [plain(row[0]) for row in table] == list(rules["properties"])
     assert [plain(row[0]) for row in table if row[2].startswith("required")] == rules["required"]
     for row in table:
-        assert row[1] == _wanted(tool.schema, plain(row[0]))
+        assert row[1] == _wanted(tool.rules, plain(row[0]))
 
 
 def _wanted(schema: str, name: str) -> str:

@@ -99,7 +99,7 @@ def test_a_fact_corrected_three_times_and_taken_back_once(home: Home, scripted: 
 
 
 def test_turns_that_were_not_read_have_a_last_look_that_nobody_hears(home: Home, scripted: Scripted):
-    append = {"name": "file_append", "arguments": {"file": "MEMORY.md", "text": "- the bike is green"}}
+    append = {"name": "file_edit", "arguments": {"file": "MEMORY.md", "text": "- the bike is green"}}
     look = {"when": {**FLUSH, "result": False}, "calls": [append]}
     server = scripted(look, {"when": FLUSH, "reply": "NO_REPLY"}, REPLY)
     with learning(home, server, mode="lightweight", session__messages=4) as talk:

@@ -13,7 +13,7 @@ Scripted = Callable[..., Serving]
 
 FULL, LIGHT = "/mode full", "/mode lightweight"
 STORE = {"name": "memory_store", "arguments": {"content": "The bike is green", "tags": ["bike"]}}
-APPEND = {"name": "file_append", "arguments": {"file": "MEMORY.md", "text": "The car is red."}}
+APPEND = {"name": "file_edit", "arguments": {"file": "MEMORY.md", "text": "The car is red."}}
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_simulated_board_has_the_computers_time_zone_unless_one_is_set(
 def test_both_memories_are_there_when_their_mode_is_back(home: Home, scripted: Scripted, api: str):
     server = scripted(
         {"when": {"offers": "memory_store", "contains": "store", "result": False}, "calls": [STORE]},
-        {"when": {"offers": "file_append", "contains": "store", "result": False}, "calls": [APPEND]},
+        {"when": {"offers": "file_read", "contains": "store", "result": False}, "calls": [APPEND]},
         {"reply": "Good."},
     )
     asking = home.asking(server.url, api)

@@ -36,12 +36,12 @@ RED = call("memory_store", content="The car is red", tags=["car"], type="prefere
 def test_memories_are_stored_found_listed_changed_and_read(home: Home, scripted: Scripted, api: str):
     server = scripted(
         on("store", GREEN, RED),
-        on("by tag", call("memory_list", tags=["car"])),
+        on("by tag", call("memory_search", query="", tags=["car"])),
         on("search", call("memory_search", query="red car")),
-        on("list", call("memory_list")),
+        on("list", call("memory_search", query="")),
         on("update", call("memory_update", id="m1", content="The bike is blue", keywords=[])),
-        on("get", call("memory_get", id="m1")),
-        on("get turn", call("memory_get", id="t3", around=1)),
+        on("get", call("memory_search", query="m1")),
+        on("get turn", call("memory_search", query="t3")),
         THEN_TELL,
     )
     asking = home.asking(server.url, api)

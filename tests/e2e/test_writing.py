@@ -54,7 +54,7 @@ def test_what_a_terminal_obeys_is_not_shown_on_a_terminal(home: Home, scripted: 
 def test_what_a_terminal_obeys_is_not_shown_from_memory(home: Home, scripted: Scripted):
     danger = DANGER.replace("\0", "")
     store = {"name": "memory_store", "arguments": {"content": "bike " + danger, "tags": ["tag" + danger[-20:]]}}
-    note = {"name": "profile_edit", "arguments": {"file": "user.md", "action": "append", "text": danger}}
+    note = {"name": "file_edit", "arguments": {"file": "user.md", "action": "append", "text": danger}}
     server = scripted({"when": {"result": False}, "calls": [store, note]}, {"reply": "Good: {result}"})
     check_harmless(say(home.asking(server.url), "hello red").printed)
     shown = (

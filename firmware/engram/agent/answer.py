@@ -16,7 +16,7 @@ from engram.text.openers import own_words, parse
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
 _SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
-_KEEPING = const("memory_store memory_update note_add profile_edit file_write file_append file_edit")
+_KEEPING = const("memory_store memory_update file_edit")
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
 _NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
 _SPENT = const("the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens.")

@@ -37,17 +37,17 @@ TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out th
 _PAUSE = const(10_800)  # seconds after which a message in the history carries its minute
 _MARK = const(20)  # tokens of the mark of a cut
 _SNAPSHOTS = const(4)  # sessions whose catalog is kept as their prompts show it
-_MORE = const(" … [cut; memory_get t%d shows all of it]")
+_MORE = const(" … [cut; memory_search t%d reads all of it]")
 _CUT = const(" … [cut: too long for this window]")
 _EARLIER = const("[file_read %s shows what stands before]\n")
-_EARLIER_NOTES = const("[memory_get with file %s shows what stands before]\n")
+_EARLIER_NOTES = const("[memory_search %s reads what stands before]\n")
 _BROKEN = const(" … [the answer broke off here]")
 _UNANSWERED = const("[not answered]")
 _GIST = const("(earlier in this session: %s)\n")
 
 # The guidance on memory: stable texts, which a provider caches with the start of each prompt.
 _guidance = {}  # of each mode, and "plain" without tools, read at its first prompt
-_CITE = const("Cite ids when asked where you know it from. ")
+_CITE = const("Cite ids when asked. ")
 
 
 Prompt = namedtuple("Prompt", "system messages notice room")
@@ -152,11 +152,8 @@ class PromptBuilder:
     # --- stable blocks
 
     def _system(self, caller, mode: str, tags: str):
-        yield "\n".join(self._profile(caller, profile.TEMPLATES))
-        name = mode if self._has_tools() else "plain"
-        if name not in _guidance:
-            _guidance[name] = tables.read("agent/" + name).strip()
-        yield _guidance[name].replace("%s", _CITE if self._shows_ids(caller) else "")
+        yield "\n".join(self._profile(caller, profile.STABLE))
+        yield self._guide(caller, mode if self._has_tools() else "plain")
         yield from self._profile(caller, (profile.RULES,))
         if mode == "full":
             if tags:
@@ -164,8 +161,16 @@ class PromptBuilder:
         elif not caller.group:
             yield from self._notes(self.notes_files.for_caller(caller))
 
+    def _guide(self, caller, name: str) -> str:
+        """Return the guidance without its lines on tools that the caller has not."""
+        if name not in _guidance:
+            _guidance[name] = tables.read("agent/" + name).strip()
+        there = [tool.name for tool in self.toolbox.listed(caller)]
+        lines = _guidance[name].replace("%s", _CITE if self._shows_ids(caller) else "").split("\n")
+        return "\n".join([line for line in lines if line[:2] != "- " or line[2:].split(":")[0] in there])
+
     def _profile(self, caller, names):
-        budget = self._share(_PROFILE_SHARE) // len(profile.TEMPLATES)
+        budget = self._share(_PROFILE_SHARE) // len(profile.STABLE)
         keeper = self.profile_files.for_caller(caller)
         for name in keeper.names():
             if name in names:

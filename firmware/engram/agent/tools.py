@@ -10,25 +10,22 @@ from engram.memory import access, catalog, events
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.memory.texts.notes import MEMORY, is_note
+from engram.memory.texts.profile import FILES
 from engram.tools import schemas
-from engram.tools.schemas import NOTE_LINES
 from engram.tools.toolbox import Tool
 
 
 class RemoteRecall(namedtuple("RemoteRecall", "search archive archived notes")):
     """The tools' access to a companion and its archive; each part may be None."""
 
-    async def read(self, arguments: dict, caller):
+    async def read(self, ref: str, first: int, caller):
         """Return (line, problem) of an archived id or a file of the companion, None for anything else."""
-        ref = arguments.get("id", "")
-        path, mark, line = ref.partition("#")
-        if mark and not self._is_own(path, caller):
+        if ref[-3:] == ".md" and not self._is_own(ref, caller):
             if not self.search:
-                return None, "%s is not on the board, and there is no companion." % path
-            begin = int(line) if line.encode().isdigit() else arguments.get("first", 1)
-            return await self.search.read_file(path, max(1, begin), arguments.get("count", NOTE_LINES), caller)
+                return None, "%s is not on the board, and there is no companion." % ref
+            return await self.search.read_file(ref, first, file_tools.LINES, caller)
         archive = self.archive
-        return await archive.fetched(ref, caller) if archive and ref and archive.may_be_archived(ref, caller) else None
+        return await archive.fetched(ref, caller) if archive and archive.may_be_archived(ref, caller) else None
 
     def _is_own(self, path: str, caller) -> bool:
         """True if a file belongs to the board, even if it is missing: groups never see notes."""
@@ -56,7 +53,7 @@ _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
 _UNCERTAIN = const("this came nearest, and may not be what was asked for: say so, or ask back.")
 _FIELDS = const(("type", "importance", "keywords", "pinned", "source", "supersedes", "turns", "confidence", "evidence"))
-_READING = const(("memory_search", "memory_get", "memory_list", "file_read"))
+_READING = const(("memory_search", "file_read"))
 _Parts = namedtuple("_Parts", "config clock records recall journal forgetting profile notes remote")
 
 
@@ -67,16 +64,10 @@ class MemoryTools(_Parts):
         run = {
             "memory_store": self._memory_store,
             "memory_search": self._memory_search,
-            "memory_list": self._memory_list,
             "memory_update": self._memory_update,
             "memory_forget": self._memory_forget,
-            "note_add": self._note_add,
-            "memory_get": self._memory_get,
-            "file_read": self._over_notes(file_tools.file_read),
-            "file_write": self._over_notes(file_tools.file_write),
-            "file_append": self._over_notes(file_tools.file_append),
-            "file_edit": self._over_notes(file_tools.file_edit),
-            "profile_edit": self._profile_edit,
+            "file_read": self._file_read,
+            "file_edit": self._file_edit,
         }
         found = []
         for modes, names in schemas.MODES:
@@ -85,12 +76,9 @@ class MemoryTools(_Parts):
                 is_for = lambda _caller, modes=modes: self.config.get("mode") in modes  # noqa: E731
                 tool = Tool(name, description, schema, run[name], is_for, name not in _READING, is_memory=True)
                 if name == "memory_forget":
-                    tool.needs_yes = lambda arguments: "ids" in arguments
+                    tool.needs_yes = lambda arguments: len(_refs(arguments)) > 1
                 found.append(tool)
         return found
-
-    def _over_notes(self, function):
-        return lambda arguments, turn: function(self.notes.for_caller(turn.caller), arguments)
 
     # --- full mode
 
@@ -119,6 +107,12 @@ class MemoryTools(_Parts):
         return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
     async def _memory_search(self, arguments: dict, turn) -> tuple:
+        ref, first = file_tools.reference(arguments["query"])
+        if ref:
+            more = await self.remote.read(ref, first, turn.caller) if self.remote and turn.is_kept else None
+            return file_tools.read(self, ref, first, turn, more)
+        if not arguments["query"].strip():
+            return self._newest(arguments, turn)
         limit, query = arguments.get("limit", _PAGE), self._query(arguments, turn)
         ranked = self.recall.rank(query)
         remote = self.remote.search if self.remote and turn.is_kept else None
@@ -150,7 +144,7 @@ class MemoryTools(_Parts):
             answer["partial"] = self.recall.partial
         return answer
 
-    def _memory_list(self, arguments: dict, turn) -> tuple:
+    def _newest(self, arguments: dict, turn) -> tuple:
         page, tags = arguments.get("page", 1), arguments.get("tags", ())
         first, position, found = (page - 1) * _PAGE, 0, []
         for record in self.records.newest(turn.caller, tags):
@@ -179,23 +173,10 @@ class MemoryTools(_Parts):
         return {"updated": self.shown(record)}, "changed %s: %s" % (record["id"], snippet(record["content"], 80))
 
     def _memory_forget(self, arguments: dict, turn) -> tuple:
-        if "id" in arguments or "ids" in arguments:
-            refs = [arguments["id"]] if "id" in arguments else arguments["ids"]
-            return self._forget(refs, arguments.get("turns", False), turn.caller)
-        if "query" not in arguments:
-            raise ArgumentError("id", "give an id, or a query to find candidates.")
-        wanted = make_query(arguments["query"], turn.caller)
-        found = [self.shown(record) for _, record in self.records.search(wanted, 5)]
-        if not found:
-            return {"candidates": [], "reason": self.recall.why_empty(wanted.text, turn.caller, False)}, ""
-        hint = "Ask the person which. Once they agree: memory_forget with id forgets one, with ids several."
-        return _shortened(self._maybe_partial({"candidates": found, "next": hint})), ""
-
-    def _forget(self, refs: list, with_turns: bool, caller) -> tuple:
-        forgotten, redacted = [], []
+        refs, forgotten, redacted = _refs(arguments), [], []
         for ref in refs:
             try:
-                record, turns = self.forgetting.forget(ref, caller, with_turns)
+                record, turns = self.forgetting.forget(ref, turn.caller, arguments.get("turns", False))
             except NotFound:
                 # One of several confirmed memories may be gone.
                 if len(refs) == 1:
@@ -208,27 +189,19 @@ class MemoryTools(_Parts):
             answer["turns"] = redacted
         return answer, "forgot " + ", ".join(forgotten + redacted) if forgotten else ""
 
-    def _note_add(self, arguments: dict, turn) -> tuple:
-        notebook = self.notes.for_caller(turn.caller)
-        notebook.note(arguments["text"])
-        return {"noted": notebook.today()}, "noted: " + snippet(arguments["text"], 80)
+    # --- files
 
-    async def _memory_get(self, arguments: dict, turn) -> tuple:
-        more = await self.remote.read(arguments, turn.caller) if self.remote and turn.is_kept else None
-        return file_tools.memory_get(self, arguments, turn, more)
+    def _file_read(self, arguments: dict, turn) -> tuple:
+        name, _, line = arguments["file"].partition("#")
+        return file_tools.file_read(self.notes.for_caller(turn.caller), name, int(line) if line.isdigit() else 1), ""
 
-    # --- both modes
-
-    def _profile_edit(self, arguments: dict, turn) -> tuple:
-        name, action, content = arguments["file"], arguments["action"], arguments["text"]
-        keeper = self.profile.for_caller(turn.caller)
-        if action == "append":
-            keeper.append(name, content)
-        elif action == "replace":
-            keeper.replace(name, arguments.get("old"), content)
-        else:
-            keeper.write(name, content)
-        return {"edited": name, "characters": len(keeper.text(name))}, "edited " + name
+    def _file_edit(self, arguments: dict, turn) -> tuple:
+        name, content = arguments["file"], arguments["text"]
+        is_profile = name in FILES
+        if is_profile and turn.only:
+            raise ArgumentError("file", "must not be of the profile: only a person's own message changes that.")
+        keeper = (self.profile if is_profile else self.notes).for_caller(turn.caller)
+        return file_tools.edit(keeper, name, arguments.get("action", ""), content, arguments.get("old"))
 
     # --- how things look
 
@@ -267,11 +240,15 @@ class MemoryTools(_Parts):
             raise ArgumentError(argument, "must be a day such as 2026-01-31.") from None
 
 
+def _refs(arguments: dict) -> list:
+    return arguments["id"].replace(",", " ").split()
+
+
 def _shortened(values: dict) -> dict:
     longest = _SNIPPET
     while len(text.dumps(values)) > _RESULT_LONGEST and longest > _SHORTEST:
         longest = longest * 3 // 4
-        for name in ("memories", "found", "candidates"):
+        for name in ("memories", "found"):
             for item in values.get(name, ()):
                 key = "text" if "text" in item else "content"
                 item[key] = snippet(item[key], longest)

@@ -40,7 +40,7 @@ _FROM = const('"t12"')
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
 _GIST = const('{"op":"gist","content":"..."} once: ')
 _LOOK_GIST = const("(When you are done, do not answer NO_REPLY, but tell %s.)")
-_KEEPING = const("memory_store memory_update memory_search note_add file_read file_append file_edit")
+_KEEPING = const("memory_store memory_update memory_search file_read file_edit")
 
 
 class Extraction(Job):

@@ -1,25 +1,31 @@
 """The model's tools of tools.txt: names, purposes, and arguments as JSON Schema."""
 
 from engram import tables
-from engram.compat import const
-
-NOTE_LINES = const(20)
-"""Lines of a note that is read by its citation."""
 
 _TOOLS = tables.read("tools/tools")
 
 MODES = (
-    (("full",), "memory_store memory_search memory_list memory_update memory_forget note_add memory_get"),
-    (("lightweight",), "file_read file_write file_append file_edit"),
-    (("full", "lightweight"), "profile_edit"),
+    (("full",), "memory_store memory_search memory_update memory_forget"),
+    (("lightweight",), "file_read"),
+    (("full", "lightweight"), "file_edit"),
 )
 
 
 def describe(name: str) -> "tuple[str, str]":
-    """Return (purpose of a tool, its arguments as JSON Schema)."""
-    head, description, properties = _TOOLS[_TOOLS.find("\n\n" + name + " ") + 2 :].split("\n", 3)[:3]
-    for line in _TOOLS[_TOOLS.find("\n<") + 1 :].split("\n"):
-        short, _, rule = line.partition("> ")
-        properties = properties.replace(short + ">", rule) if rule else properties
-    schema = '{"type":"object","properties":{%s},"required":%s,"additionalProperties":false}'
-    return description, schema % (properties, head[len(name) + 1 :])
+    """Return (purpose of a tool, its schemas by line: as sent, as sent in full, and as checked)."""
+    head, description, arguments = _TOOLS[_TOOLS.find("\n\n" + name + " ") + 2 :].split("\n", 3)[:3]
+    groups = (arguments + " |  | ").split(" | ")
+    required = ',"required":%s}' % head[len(name) + 1 :]
+    lists = [(" ".join(groups[:count]).split(), form) for count, form in ((1, 0), (2, 0), (3, -1))]
+    return description, "\n".join([_object(names, form) + required for names, form in lists])
+
+
+def _object(arguments: list, form: int) -> str:
+    """Return the beginning of the schema of NAME:KIND pairs, in a form of their kinds."""
+    properties = []
+    for argument in arguments:
+        name, _, kind = argument.partition(":")
+        at = _TOOLS.find("\n:" + kind + " ") + len(kind) + 3
+        forms = _TOOLS[at : _TOOLS.find("\n", at)].split(" / ")
+        properties.append('"%s":%s' % (name, forms[form]))
+    return '{"type":"object","properties":{%s}' % ",".join(properties)

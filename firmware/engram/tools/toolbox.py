@@ -82,12 +82,12 @@ def read_arguments(call_arguments: str, schema: str) -> dict:
     known = rules["properties"]
     for name, value in list(values.items()):
         rule = known.get(name)
-        if rule and fits(value, rule):
+        if rule and value in _LEFT_OUT and fits(None, rule):
+            values[name] = None
+        elif rule and fits(value, rule):
             continue
-        if value in _LEFT_OUT:
-            if rule and value and fits(None, rule):
-                values[name] = None
-            elif name not in rules["required"]:
+        elif value in _LEFT_OUT:
+            if name not in rules["required"]:
                 values.pop(name)
         elif rule:
             values[name] = _mended(value, rule)
@@ -136,6 +136,9 @@ _ASKED = const(
 
 Done = namedtuple("Done", "result notice")
 
+Listed = namedtuple("Listed", "name description schema")
+"""A tool as a request has it."""
+
 _Unsaid = namedtuple("_Unsaid", "caller id is_kept")
 
 
@@ -148,10 +151,11 @@ class Tool:
     is_own = False
     """True for the owner's tools and pins, which write nothing on the board."""
 
+    # `schema` has one for all, or lines: as sent, as sent in full, and as calls are checked.
     def __init__(self, name, description: str, schema: str, run, is_for, writes: bool, is_memory=False, needs_yes=None):
         self.name = name
         self.description = description
-        self.schema = schema
+        self.schema, self.full_schema, self.rules = (schema.split("\n") * 3)[:3]
         self.run = run
         self.is_for = is_for
         self.writes = writes
@@ -187,8 +191,13 @@ class Toolbox:
             tool.task = None
 
     def listed(self, caller, only=()) -> tuple:
-        """Return a caller's tools, limited to `only` if not empty."""
-        return tuple([tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)])
+        """Return a caller's tools as Listed, limited to `only` if not empty."""
+        is_full = caller.workspace or any(tool.is_own for tool in self._tools)
+        tools = self._offered(caller, only)
+        return tuple([Listed(each.name, each.description, each.full_schema if is_full else each.schema) for each in tools])
+
+    def _offered(self, caller, only) -> list:
+        return [tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)]
 
     def names_that_keep_nothing(self) -> tuple:
         """Return the names of the owner's tools and pins, and of all others that only read."""
@@ -264,10 +273,10 @@ class Toolbox:
             return False, str(error)
 
     def _checked(self, name: str, arguments: str, caller, only) -> tuple:
-        tools = self.listed(caller, only)
+        tools = self._offered(caller, only)
         for tool in tools:
             if tool.name == name:
-                return tool, read_arguments(arguments, tool.schema)
+                return tool, read_arguments(arguments, tool.rules)
         names = ", ".join([tool.name for tool in tools])
         raise ArgumentError("tool", "there is no tool %s; there are %s." % (text.printable(name)[:40], names))
 

@@ -214,8 +214,8 @@ class _Life:
         self.command("/profile user.md add Likes short answers.")
         self.command("/undo")
         self.app.note("The window is open")
-        self.tool("file_write", file="MEMORY.md", text="x" * 7000)
-        self.tool("file_write", file="MEMORY.md", text="short")
+        self.tool("file_edit", file="MEMORY.md", action="write", text="x" * 7000)
+        self.tool("file_edit", file="MEMORY.md", action="write", text="short")
         self.command("/undo")
 
     def meet(self) -> None:

@@ -32,7 +32,7 @@ def test_a_long_turn_is_cut_in_the_history_and_whole_in_the_journal():
     seq = say(board, "字" * 300)
     assert messages_of(build_prompt(board, "two"))[0] == (
         "user",
-        "字" * 100 + f" … [cut; memory_get t{seq} shows all of it]",
+        "字" * 100 + f" … [cut; memory_search t{seq} reads all of it]",
     )
     assert board.journal.turn(seq)["text"] == "字" * 300
 
@@ -51,7 +51,7 @@ def test_a_mark_names_only_tools_of_the_mode():
     change(prompts, TURN_CHARS=100)
     board = board_with_prompts(mode="lightweight")
     say(board, "x" * 300)
-    assert "memory_get" not in messages_of(build_prompt(board, "two"))[0][1]
+    assert "memory_search" not in messages_of(build_prompt(board, "two"))[0][1]
 
 
 def test_a_long_daily_note_is_shown_from_its_end():

@@ -19,8 +19,9 @@ def _last(prompt):
 def test_the_profile_stands_first_and_the_tags_last():
     board = board_with_prompts()
     board.records.store("The bike is green", ["bike"])
+    board.profile.for_caller(OWNER).write("user.md", "Likes tea.")
     blocks = _system(build_prompt(board, "hello"))
-    assert blocks[0].startswith("<identity.md>\n# Identity") and blocks[0].endswith("</user.md>")
+    assert blocks[0].startswith("<identity.md>\nEngram") and blocks[0].endswith("</user.md>")
     assert blocks[1].startswith("# Memory\n") and blocks[2] == "# Tags in use\nbike (1)" and len(blocks) == 3
 
 

@@ -3,8 +3,7 @@
 import json
 import random
 
-from board import Board
-from calls import call_now, say
+from calls import call_now, equipped, result_of, say
 from engram.agent.agent import Turn
 from engram.llm.types import Call
 from engram.memory.access import OWNER
@@ -16,44 +15,34 @@ _VALUES = (
 )  # fmt: skip
 
 
-def _board(**settings):
-    board = Board().with_tools(**settings)
-    board.turn = "t" + str(board.journal.add(OWNER, "user", "owner", "hello there"))
-    return board
-
-
-def _run(board, name, **arguments):
-    return json.loads(call_now(board, Call("c", name, json.dumps(arguments)), Turn(OWNER, int(board.turn[1:]))).result)
-
-
 def test_get_reads_a_long_turn_piece_by_piece():
-    board = _board()
+    board = equipped()
     content = "".join([f'{number} "quoted" 字\n' for number in range(400)]).strip()
     seq = board.journal.add(OWNER, "user", "owner", content)
-    read, first = "", 1
-    while first:
-        result = _run(board, "memory_get", id=f"t{seq}", first=first)
+    read, query = "", f"t{seq}"
+    while query:
+        result = result_of(board, "memory_search", query=query)
         read += next(turn["text"] for turn in result["turns"] if turn["id"] == f"t{seq}")
-        first = result.get("next_first")
+        query = result.get("next")
     assert read == content
 
 
 def test_a_long_note_is_read_piece_by_piece():
-    board = _board(mode="lightweight")
+    board = equipped(mode="lightweight")
     count = 200
     lines = [f'line {number} of "many" words' for number in range(count)]
     board.notes.for_caller(OWNER).write("MEMORY.md", "\n".join(lines))
-    read, first = [], 1
-    while first:
-        result = _run(board, "file_read", file="MEMORY.md", first=first)
+    read, file = [], "MEMORY.md"
+    while file:
+        result = result_of(board, "file_read", file=file)
         read += result["lines"]
-        first = result.get("next_first") or (len(read) < count and len(read) + 1)
+        file = result.get("next")
     assert read == lines
 
 
 def test_whatever_is_sent_the_result_is_a_bounded_object():
     random.seed(7)
-    board = _board()
+    board = equipped()
     for number in range(3):
         board.records.store(f"bike {number}", ["bike"])
     for number in range(rounds(500, 150)):
@@ -70,14 +59,13 @@ def test_whatever_is_sent_the_result_is_a_bounded_object():
 
 
 def test_long_memories_are_shortened_so_that_a_page_fits():
-    board = _board()
+    board = equipped()
     count = 12
     for number in range(count):
         board.records.store(f'{number} "quoted" ' + '"' * 450, ["a"])
     for name, arguments in (
-        ("memory_list", {}),
-        ("memory_search", {"query": "quoted", "limit": 20}),
+        ("memories", {"query": ""}),
+        ("found", {"query": "quoted", "limit": 20}),
     ):
-        result = _run(board, name, **arguments)
-        items = result.get("memories") or result.get("found")
-        assert len(items) == (min(10, count) if name == "memory_list" else count)
+        items = result_of(board, "memory_search", OWNER, **arguments)[name]
+        assert len(items) == (min(10, count) if name == "memories" else count)

@@ -50,14 +50,11 @@ def test_forget_takes_the_turns_along_if_wanted():
     assert not board.journal.has(board.turn, OWNER)
 
 
-def _asked(board):
-    """The code to confirm with, after a query."""
+def _with_two():
+    board = _board()
     for number in range(2):
         board.records.store(f"Ann owns bike {number}", ["bike"])
-    result = _run(board, "memory_forget", query="bike")
-    assert sorted(memory["id"] for memory in result["candidates"]) == ["m1", "m2"]
-    assert board.records.count() == 2 and "Ask the person" in result["next"]
-    return [memory["id"] for memory in result["candidates"]]
+    return board
 
 
 def _agree(board, caller=OWNER):
@@ -69,22 +66,20 @@ def _agree(board, caller=OWNER):
 
 
 def test_several_are_forgotten_once_the_person_has_agreed():
-    board = _board()
-    ids = _asked(board)
-    assert "a yes of the person" in _run(board, "memory_forget", ids=ids)["needs"]
+    board = _with_two()
+    assert "a yes of the person" in _run(board, "memory_forget", id="m1, m2")["needs"]
     assert board.records.count() == 2
     _agree(board)
-    assert sorted(_run(board, "memory_forget", ids=ids)["forgotten"]) == ["m1", "m2"]
+    assert sorted(_run(board, "memory_forget", id="m1, m2")["forgotten"]) == ["m1", "m2"]
 
 
 def test_a_yes_to_one_question_forgets_nothing_else():
-    board = _board()
-    ids = _asked(board)
-    _run(board, "memory_forget", ids=ids)
+    board = _with_two()
+    _run(board, "memory_forget", id="m1, m2")
     _agree(board, ANN)
-    assert "needs" in _run(board, "memory_forget", ids=ids)
+    assert "needs" in _run(board, "memory_forget", id="m1, m2")
     _agree(board)
-    assert "needs" in _run(board, "memory_forget", ids=["m2"])
+    assert "needs" in _run(board, "memory_forget", id="m2 m1")
     assert board.records.count() == 2
 
 
@@ -93,21 +88,23 @@ def test_a_yes_to_one_question_forgets_nothing_else():
 
 def test_each_mode_offers_only_its_tools():
     board = _board()
-    assert [tool.name for tool in board.toolbox.listed(OWNER)][-1] == "profile_edit" and len(
-        board.toolbox.listed(OWNER)
-    ) == 8
+    full = ["memory_store", "memory_search", "memory_update", "memory_forget", "file_edit"]
+    assert [tool.name for tool in board.toolbox.listed(OWNER)] == full
     board.config.save("mode", "lightweight")
     names = [tool.name for tool in board.toolbox.listed(OWNER)]
-    assert names == ["file_read", "file_write", "file_append", "file_edit", "profile_edit"]
+    assert names == ["file_read", "file_edit"]
     argument, problem = _error(_run(board, "memory_store", content="x", tags=["a"]))
     assert argument == "tool" and problem == "tool: there is no tool memory_store; there are " + ", ".join(names) + "."
 
 
 def test_notes_are_written_appended_edited_and_read():
     board = _board(mode="lightweight")
-    assert _run(board, "file_write", file="MEMORY.md", text="one") == {"written": "MEMORY.md"}
-    assert _run(board, "file_append", file="MEMORY.md", text="two 猫") == {"appended": "MEMORY.md"}
-    assert _run(board, "file_edit", file="MEMORY.md", old="one", text="three") == {"edited": "MEMORY.md"}
+    for size, edit in (
+        (3, {"action": "write", "text": "one"}),
+        (10, {"action": "append", "text": "two 猫"}),
+        (12, {"action": "replace", "old": "one", "text": "three"}),
+    ):
+        assert _run(board, "file_edit", OWNER, file="MEMORY.md", **edit) == {"edited": "MEMORY.md", "characters": size}
     assert _run(board, "file_read", file="MEMORY.md") == {
         "file": "MEMORY.md",
         "first": 1,
@@ -117,8 +114,8 @@ def test_notes_are_written_appended_edited_and_read():
 
 ON_A_NOTE = (
     ("file_read", {}),
-    ("file_write", {"text": "y"}),
-    ("file_append", {"text": "y"}),
+    ("file_edit", {"action": "write", "text": "y"}),
+    ("file_edit", {"text": "y"}),
     ("file_edit", {"old": "x", "text": "y"}),
 )
 """Calls that read or change a note, and their other arguments."""
@@ -138,12 +135,6 @@ def test_notes_stay_out_of_a_group_room():
         argument, problem = _error(_run(board, name, ROOM, file="MEMORY.md", **arguments))
         assert argument == "file" and "stay out of group rooms" in problem
     assert board.notes.for_caller(OWNER).text("MEMORY.md") == "x"
-
-
-def test_a_memory_tool_reads_no_notes_for_a_group_room():
-    board = _board()
-    board.notes.for_caller(OWNER).write("MEMORY.md", "x")
-    assert "stay out of group rooms" in _error(_run(board, "memory_get", ROOM, file="MEMORY.md"))[1]
 
 
 # --- whatever a model may send
@@ -243,10 +234,8 @@ def test_every_argument_that_a_schema_names_is_taken():
             board = _board(mode=mode)
             board.records.store("x y", ["a"])
             board.notes.for_caller(OWNER).write("MEMORY.md", "m1")
-            properties = json.loads(tool.schema)["properties"]
+            properties = json.loads(tool.rules)["properties"]
             given = {name: _example(properties[name]) for name in properties}
             if "file" in given:
-                given["file"] = "user.md" if tool.name == "profile_edit" else "MEMORY.md"
-            if tool.name == "memory_forget":
-                given.pop("ids")
+                given["file"] = "MEMORY.md"
             assert "error" not in _run(board, tool.name, OWNER, **given), (tool.name, given)

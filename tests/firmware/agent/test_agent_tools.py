@@ -41,7 +41,7 @@ def test_store_refuses_what_is_wrong_and_says_what_would_be_right():
     board = equipped()
     good = {"content": "x y", "tags": ["a"]}
     for change, argument, problem in (
-        ({"content": None}, "content", "is missing; it must be a text, one self-contained sentence"),
+        ({"content": None}, "content", "is missing; it must be a text."),
         ({"tags": None}, "tags", "is missing; it must be a list of 1 to 3 texts"),
         ({"tags": []}, "tags", "must be a list of 1 to 3 texts"),
         ({"tags": ["x" * 33]}, "tags", "each must be a text of 1 to 32 characters"),

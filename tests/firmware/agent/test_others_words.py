@@ -22,8 +22,8 @@ CALLS = (
     ("memory_store", {"content": "Ann lives in Lyon", "tags": ["home"]}),
     ("memory_update", {"id": "m1", "content": "My bike is red"}),
     ("memory_forget", {"id": "m1"}),
-    ("note_add", {"text": "the meeting is at 9"}),
-    ("profile_edit", {"file": "user.md", "action": "append", "text": "Lives in Lyon"}),
+    ("file_edit", {"file": "today", "text": "the meeting is at 9"}),
+    ("file_edit", {"file": "user.md", "action": "append", "text": "Lives in Lyon"}),
     ("timer", {"action": "add", "words": "paint shop", "text": "buy brushes"}),
 )
 
@@ -93,7 +93,7 @@ def _obedient(calls):
 async def test_a_forwarded_yes_confirms_no_forgetting():
     board = Board().with_tools()
     board.records.store("My bike is green", ["bike"])
-    call = Call("c", "memory_forget", '{"ids":["m1"]}')
+    call = Call("c", "memory_forget", '{"id":"m1, m2"}')
     assert "needs" in call_now(board, call, Turn(OWNER, 5, "forget it")).result
     assert "others' words change nothing" in call_now(board, call, Turn(OWNER, 6, "", "Bob")).result
     assert "needs" in call_now(board, call, Turn(OWNER, 7)).result

@@ -6,7 +6,7 @@ from turns import kept, say, scripted
 
 
 def _list_call(number=1):
-    return Call(f"c{number}", "memory_list", "{}")
+    return Call(f"c{number}", "memory_search", '{"query":""}')
 
 
 async def test_a_tools_result_goes_back_to_the_model():

@@ -50,7 +50,7 @@ async def test_an_archived_memory_is_found_by_its_words_and_tag():
 
 async def test_a_list_says_that_more_may_be_with_the_companion():
     linked = await _without_the_kite()
-    listed = await linked.run("memory_list", tags=["books"])
+    listed = await linked.run("memory_search", query="", tags=["books"])
     assert listed["memories"] and listed["older"] == "more may be with the companion."
 
 
@@ -74,5 +74,5 @@ async def test_a_board_that_is_alone_says_what_is_with_the_companion():
         answer = await linked.run("memory_search", **arguments)  # pyright: ignore[reportArgumentType]
         assert answer["found"] == [] and "not connected" in answer["note"]
         assert answer["reason"].startswith("on the board, ") and answer["reason"].endswith(more)
-    answer = await linked.run("memory_list", tags=["kite"])
+    answer = await linked.run("memory_search", query="", tags=["kite"])
     assert answer["reason"] == "on the board, there are none yet." + more and "books (" in answer["tags"]

@@ -123,7 +123,7 @@ async def test_what_was_done_is_not_done_once_more():
 
 async def test_what_a_tool_did_is_not_done_once_more():
     for call, is_corrected in (
-        (Call("c", "note_add", '{"text":"it rains"}'), False),
+        (Call("c", "file_edit", '{"file":"today","text":"it rains"}'), False),
         (Call("c", "memory_forget", '{"id":"m1"}'), False),
         (Call("c", "memory_store", '{"content":"it rains","tags":["rain"]}'), True),
         (Call("c", "memory_search", '{"query":"bike"}'), True),

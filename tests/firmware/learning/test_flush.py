@@ -86,7 +86,7 @@ async def test_a_look_sees_and_runs_no_tool_of_a_persons_own():
 
 
 async def test_notes_are_kept_in_lightweight_mode_and_what_a_group_said_is_not():
-    append = Call("1", "file_append", '{"file":"MEMORY.md","text":"- the bike is green"}')
+    append = Call("1", "file_edit", '{"file":"MEMORY.md","text":"- the bike is green"}')
     board = board_with("a", "b", [append], "NO_REPLY", "c", "d", mode="lightweight")
     await talk(board, 2)
     await talk(board, 2, ROOM)

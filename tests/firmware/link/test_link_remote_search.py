@@ -210,16 +210,15 @@ async def test_the_tool_finds_what_stands_in_the_companions_folders():
 
 async def test_the_tool_reads_on_in_a_file():
     shown = {"file": "notes/tea.md", "first": 5, "lines": ["The sencha comes from Uji."]}
-    answer, asked = await _asked(
-        "memory_get", {"id": "notes/tea.md#5", "count": 3}, **{"notes/tea.md": json.dumps(shown)}
-    )
-    assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
-    assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["count"]) == ("notes/tea.md", 5, 3)
+    said = json.dumps(dict(shown, next_first=6))
+    answer, asked = await _asked("memory_search", {"query": "notes/tea.md#5"}, **{"notes/tea.md": said})
+    assert answer == dict(shown, next="notes/tea.md#6", **{"from": "the companion"})
+    assert (asked[-1]["path"], asked[-1]["first"]) == ("notes/tea.md", 5)
 
 
 async def test_a_note_that_only_the_companion_has_is_read_there():
     shown = {"file": "2026-01-31.md", "first": 2, "lines": ["- 11:00 the sencha is from Uji"]}
-    answer, asked = await _asked("memory_get", {"id": "2026-01-31.md#2"}, **{"2026-01-31.md": json.dumps(shown)})
+    answer, asked = await _asked("memory_search", {"query": "2026-01-31.md#2"}, **{"2026-01-31.md": json.dumps(shown)})
     assert answer["lines"] == shown["lines"] and answer["from"] == "the companion"
     assert (asked[-1]["path"], asked[-1]["first"], asked[-1]["principal"]) == ("2026-01-31.md", 2, "owner")
 
@@ -229,6 +228,6 @@ async def test_in_a_group_no_note_is_asked_for():
     asking = Asking(board)
     await asking.copy()
     board.with_tools()
-    call = Call("c", "memory_get", json.dumps({"id": "2026-01-31.md#2"}))
+    call = Call("c", "memory_search", json.dumps({"query": "2026-01-31.md#2"}))
     answer = json.loads((await board.toolbox.answer(call, Turn(ROOM, 1))).result)
     assert "stay out of group rooms" in answer["error"]["problem"] and not asking.companion.searches

@@ -92,7 +92,7 @@ async def test_a_last_look_keeps_what_was_said_in_a_workspace_there_and_what_was
 
 def test_members_share_the_notes_of_a_workspace_and_nobody_else_finds_them():
     board = equipped()
-    result_of(board, "note_add", GARDEN, text="the hedge needs water")
+    result_of(board, "file_edit", GARDEN, file="today", text="the hedge needs water")
     assert note_files(board) == ["2026-09-21~ws_3agarden.md"]
     for caller, is_seen in ((GARDEN, True), (BOB, True), (OWNER_THERE, True), (ANN, False), (OUTSIDE, False)):
         assert bool(board.find("hedge water", caller)) is is_seen

@@ -190,7 +190,7 @@ async def test_the_owners_tool_is_neither_listed_nor_run_for_others_and_in_group
 
 def test_a_name_that_is_taken_is_refused():
     toolbox = _toolbox(lambda: 1)
-    for name in ("water", "memory_store", "file_read", "profile_edit"):
+    for name in ("water", "memory_store", "file_read", "file_edit"):
         with raises(ArgumentError):
             toolbox.add(OwnTool(lambda: 1, name, "x"))
 

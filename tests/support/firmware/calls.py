@@ -9,13 +9,17 @@ from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.tools import schemas
 
-_Described = namedtuple("_Described", "name description schema")
+_Described = namedtuple("_Described", "name description schema rules")
 
 
 def tools_of(mode):
-    """The memory's tools of a mode: name, description, schema."""
+    """The memory's tools of a mode: name, description, schema as sent, schema as checked."""
     names = " ".join([names for modes, names in schemas.MODES if mode in modes])
-    return [_Described(name, *schemas.describe(name)) for name in names.split()]
+    found = []
+    for name in names.split():
+        description, schema = schemas.describe(name)
+        found.append(_Described(name, description, schema.split("\n")[0], schema.split("\n")[2]))
+    return found
 
 
 def call_now(board, call, turn):

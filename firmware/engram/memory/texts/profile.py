@@ -23,8 +23,10 @@ FILES = ("identity.md", "soul.md", RULES, USER, TASK)
 _PRIVATE = (USER, TASK)
 _LIMITS = {RULES: 1000, TASK: 300}  # characters
 
-TEMPLATES = ("identity.md", "soul.md", USER)
+TEMPLATES = ("identity.md", "soul.md")
 """Files that begin with a text; see template()."""
+STABLE = TEMPLATES + (USER,)
+"""Files that seldom change."""
 
 
 def template(name: str) -> str:
@@ -85,11 +87,6 @@ class PrincipalProfile(principal_files.PrincipalTexts):
 
     def _limit(self, name: str) -> int:
         return _LIMITS.get(name) or self._texts.limit
-
-    def _whole(self, name: str) -> str:
-        if name == USER and self._principal != OWNER.principal and files.size(self._path(name)) < 0:
-            return template(USER)
-        return super()._whole(name)
 
     def _change(self, name: str, content: str) -> None:
         task = self._whole(TASK) if name == TASK else ""
