@@ -102,31 +102,27 @@ class DiaryBatch(operations.Batch):
     """The messages of one day in one notebook; `lines` are those of its note."""
 
     def __init__(self, config, records, clock, turns: list):
-        super().__init__(config, records, access.turn_principal(turns[0]))
+        super().__init__(config, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
         self._clock = clock
-        self._turns = {"t%d" % turn["seq"]: turn for turn in turns}
+        self._turns = turns
         self.lines = []
 
     async def ask(self, model, cursor, each: int) -> list:
         """Return the elements of the model's answer on the first `each` characters of a message; ArgumentError, ModelError."""
         lines = ["<said>"]
-        for turn in sorted(self._turns.values(), key=lambda turn: turn["seq"]):
-            lines.append(
-                fenced("[t%d %s] %s" % (turn["seq"], self._time(turn), text.cut(own_words(turn["text"]), each)))
-            )
+        for number, turn in enumerate(self._turns, 1):
+            lines.append(fenced("[%d %s] %s" % (number, self._time(turn), text.cut(own_words(turn["text"]), each))))
         said = "\n".join(lines + ["</said>"])
-        return await self._ask(model, cursor, tables.read("learning/diary"), said, _REPLY_TOKENS)
+        asked = tables.read("learning/diary").strip()
+        return await self._ask(model, cursor, asked, said, "line", _REPLY_TOKENS)
 
     def _time(self, turn: dict) -> str:
         return self._clock.minute(turn["at"])[-5:]
 
-    def _apply(self, element) -> None:
-        element = element if isinstance(element, dict) else {}
-        sources = fields.check("turns", element.get("from"), 0) or ()
-        if not sources or not all(ref in self._turns for ref in sources):
-            raise ArgumentError("from", "must name messages shown.")
+    def _apply(self, element: dict) -> None:
+        sources = self._named(element)
         content: str = fields.check("content", element.get("content"), _LONGEST)  # type: ignore
-        turns = [self._turns[ref] for ref in sources]
+        turns = [self._turns[self._refs.index(ref)] for ref in sources]
         said = text.terms(" ".join([own_words(turn["text"]) for turn in turns]))
         if set(said).isdisjoint(text.terms(content)):
             raise ArgumentError("content", "has no word of what the person said.")

@@ -25,8 +25,6 @@ _TAGS = const(100)  # tokens of the tags in use
 _KNOWN = const(12)  # records that the notes may touch
 _LOOKED_UP = const(24)  # notes for which such records are looked up: each takes a search
 
-_FROM = const('["e2"]')
-
 
 class Report:
     """The results of a distillation: counts and ids."""
@@ -146,58 +144,43 @@ class DistillBatch(operations.Batch):
     is_trusted = False
 
     def __init__(self, config, records, batch):
-        super().__init__(config, records, notebook_reader(batch.principal))
+        refs = ["e%d" % (at + 1) for at in range(len(batch.entries))]
+        super().__init__(config, records, notebook_reader(batch.principal), refs)
         self._entries = batch.entries
-        self._notes = {"e%d" % (at + 1): note for at, (_, note) in enumerate(batch.entries)}
-        self._days = {"e%d" % (at + 1): day for at, (day, _) in enumerate(batch.entries)}
+        self._of = dict(zip(refs, batch.entries))
         self._left = _FACTS
         self.used = set()
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        form = operations.form('["e1","e4"]', _FROM, "notes tell more of what m3 says", _FROM, "")
-        asked = tables.read("learning/distill") % _FACTS + form
-        return await self._ask(model, cursor, asked, await self._message(), _REPLY_TOKENS)
+        asked = tables.read("learning/distill").strip()
+        return await self._ask(model, cursor, asked, await self._message(), "add event update", _REPLY_TOKENS)
 
     async def _message(self) -> str:
         notes = [note for _, note in self._entries]
         looked_up = notes[:: (len(notes) + _LOOKED_UP - 1) // _LOOKED_UP]
         lines = await self._show_known(looked_up, 2, _KNOWN, _TAGS) + ["<notes>"]
         for at, (day, note) in enumerate(self._entries):
-            lines.append(operations.fenced("[e%d %s] %s" % (at + 1, day, note)))
+            lines.append(operations.fenced("[%d %s] %s" % (at + 1, day, note)))
         return "\n".join(lines + ["</notes>"])
 
-    def _apply(self, element) -> None:
+    def _apply(self, element: dict) -> None:
         sources, wanted = self._checked(element)
-        if wanted is None:
-            return
         if not self._left:
             raise ArgumentError("answer", "has more facts than a distillation may give.")
         self._left -= self._change(
-            wanted, notes=sorted({self._days[ref] + ".md" for ref in sources})[-fields.MOST_NOTES :]
+            wanted, notes=sorted({self._of[ref][0] + ".md" for ref in sources})[-fields.MOST_NOTES :]
         )
         self.used.update(sources)
 
-    def _checked(self, element) -> tuple:
+    def _checked(self, element: dict) -> tuple:
         """Return (source note ids, Operation) of an element; ArgumentError."""
-        sources = element.get("from") if isinstance(element, dict) else None
-        if isinstance(sources, list) and 0 < len(sources) <= len(self._notes):
-            element["from"] = sources[0]
-        else:
-            sources = [sources]
-        wanted = operations.check(element, self._notes, self.known, self._records.clock, self._day_of)
-        if wanted is None:
-            return (), None
+        sources = self._named(element)
+        day = day_number(self._of[sources[0]][0])
+        wanted = operations.check(element, sources[0], self.known, self._records.clock, day)
         if wanted.kind == "note":
             raise ArgumentError("op", "must not be note: a distillation writes none.")
-        said = set()
-        for ref in sources:
-            if not isinstance(ref, str) or ref not in self._notes:
-                raise ArgumentError("from", "is none of the notes that were shown.")
-            said |= set(text.terms(self._notes[ref]))
-        if said.isdisjoint(text.terms(wanted.values["content"])):
+        said = text.terms(" ".join([self._of[ref][1] for ref in sources]))
+        if set(said).isdisjoint(text.terms(wanted.values["content"])):
             raise ArgumentError("content", "has no word of the notes that it names.")
         return sources, wanted
-
-    def _day_of(self, ref: str) -> int:
-        return day_number(self._days[ref])

@@ -36,9 +36,8 @@ _KNOWN = const(8)  # records that the new facts may touch
 _SAID = const(3000)  # characters of one message
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
-_FROM = const('"t12"')
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
-_GIST = const('{"op":"gist","content":"..."} once: ')
+_GIST = const('\n- Once also {"op":"gist"}, whose content is %s.')
 _LOOK_GIST = const("(When you are done, do not answer NO_REPLY, but tell %s.)")
 _KEEPING = const("memory_store memory_update memory_search file_read file_edit")
 
@@ -148,14 +147,14 @@ class ExtractBatch(operations.Batch):
     source = "auto_llm"
 
     def __init__(self, config, clock, records, journal, notes, turns: list):
-        super().__init__(config, records, access.turn_principal(turns[0]))
+        super().__init__(config, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
         self._clock = clock
         self._journal = journal
         self._notes = notes
         # The names of attachments are others' words.
         self._turns = turns = [dict(turn, text=own_words(turn["text"])) for turn in turns]
         self._before = {}  # by a message's id, what the agent had said before: the person may have confirmed it
-        self._left = {"t%d" % turn["seq"]: _FACTS for turn in turns}
+        self._left = dict.fromkeys(self._refs, _FACTS)
         self.last = turns[-1]["seq"]
         self.name = "t%d" % self.last if len(turns) == 1 else "t%d to t%d" % (turns[0]["seq"], self.last)
         self.notes = []
@@ -163,12 +162,11 @@ class ExtractBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        note = tables.read("learning/note") + (_GIST + tables.read("learning/gist") if self.gist.turns else "")
-        form = operations.form(_FROM, _FROM, "the same fact is told in more detail", _FROM, note)
-        most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.turns else 0)
-        return await self._ask(
-            model, cursor, tables.read("learning/extract") % _FACTS + form, await self.message(), most
-        )
+        asked, kinds, most = tables.read("learning/extract").strip(), "add event update forget note", _REPLY_TOKENS
+        if self.gist.turns:
+            asked += _GIST % tables.read("learning/gist").strip()
+            kinds, most = kinds + " gist", most + _GIST_TOKENS
+        return await self._ask(model, cursor, asked, await self.message(), kinds, most)
 
     async def message(self) -> str:
         """Return the prompt of the messages with the known facts."""
@@ -180,8 +178,8 @@ class ExtractBatch(operations.Batch):
     def said(self) -> list:
         """Return prompt lines of the messages, with what the agent had said before each."""
         lines = []
-        for turn in self._turns:
-            ref = "t%d" % turn["seq"]
+        for at, turn in enumerate(self._turns):
+            ref = self._refs[at]
             before = self._before[ref] = self._said_before(turn)
             if before:
                 lines += ["<before>", fenced(before), "</before>"]
@@ -189,23 +187,22 @@ class ExtractBatch(operations.Batch):
             if len(said) < len(turn["text"]):
                 diag.info("learning", "only the beginning of %s was read for facts: it is long" % ref)
             day = "day unknown" if turn.get("guess") else self._clock.day(turn["at"])
-            lines += ["<said>", fenced("[%s %s %s] %s" % (ref, day, turn["who"], said)), "</said>"]
+            lines += ["<said>", fenced("[%d %s %s] %s" % (at + 1, day, turn["who"], said)), "</said>"]
         return lines
 
     def _said_before(self, turn: dict) -> str:
         earlier = self._journal.turn(turn["prev"]) if turn.get("prev") else None
         return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
 
-    def _apply(self, element) -> None:
-        if self.gist.turns and isinstance(element, dict) and element.get("op") == "gist":
+    def _apply(self, element: dict) -> None:
+        if self.gist.turns and element.get("op") == "gist":
             self.gist.text = str(element.get("content") or "")
             return
-        if isinstance(element, dict) and element.get("op") == "forget":
-            self._forget(element.get("id"), element.get("from"))
+        source = self._named(element)[0]
+        if element.get("op") == "forget":
+            self._forget(element.get("id"), source)
             return
-        wanted = operations.check(element, self._left, self.known, self._clock, self._day_of)
-        if wanted is None:
-            return
+        wanted = operations.check(element, source, self.known, self._clock, self._day_of(source))
         # Taken back or forgotten since: nothing is learned from it.
         self._journal.get(wanted.turn, self.caller)
         if not self._left[wanted.turn]:
@@ -218,10 +215,10 @@ class ExtractBatch(operations.Batch):
             return
         self._left[wanted.turn] -= 1
 
-    def _forget(self, ref, turn) -> None:
+    def _forget(self, ref, turn: str) -> None:
         """Let a memory that a model made expire, as the person denies it."""
-        if ref not in self.known or not isinstance(turn, str) or turn not in self._left:
-            raise ArgumentError("id", "and from must be of what was shown.")
+        if ref not in self.known:
+            raise ArgumentError("id", "is none of the memories that were shown.")
         self._journal.get(turn, self.caller)
         record = self._records.get(ref, self.caller)
         if operations.is_protected(record) or self._terms(turn).isdisjoint(text.terms(record["content"])):
@@ -233,7 +230,7 @@ class ExtractBatch(operations.Batch):
         return -1 if turn.get("guess") else self._clock.day_number(turn["at"])
 
     def _turn(self, ref: str) -> dict:
-        return next(turn for turn in self._turns if "t%d" % turn["seq"] == ref)
+        return self._turns[self._refs.index(ref)]
 
     def _checked_note(self, wanted) -> str:
         if self.caller.group:

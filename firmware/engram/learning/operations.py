@@ -1,16 +1,16 @@
-"""Reads a model's answer that is asked for facts: a JSON list of operations, taken strictly, that become changes of the
-records, or nothing.
+"""Reads a model's answer that is asked for facts: {"facts":[..]} with operations that become changes of the records.
 
-    {"op":"add","from":"t12","content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}
+    {"from":1,"content":"...","tags":[..],"keywords":[..],"type":"..","importance":0.6}       "op":"add" is understood
                            an event also has "when":"2026-05-12T18:00","until":"2026-05-13","people":["Carla"],"where":".."
-    {"op":"update","id":"m3","from":"t12","content":"...", ...}      the same fact, told in more detail
-    {"op":"supersede","id":"m3","from":"t12","content":"...", ...}   what held no longer holds; content is what holds now
-    {"op":"note","from":"t12","content":"..."}                       what matters for some days: a line of the day's note
-    {"op":"forget","id":"m3","from":"t12"}                           what a model had understood and the person denies
-    {"op":"none"}                                                    nothing; an empty list says the same
+    {"op":"update","id":"m3","from":1,"content":"...", ...}      the same fact, told in more detail
+    {"op":"supersede","id":"m3","from":1,"content":"...", ...}   what held no longer holds; content is what holds now
+    {"op":"note","from":1,"content":"..."}                       what matters for some days: a line of the day's note
+    {"op":"forget","id":"m3","from":1}                           what a model had understood and the person denies
+    {"op":"none"}                                                nothing; an empty list says the same
 
-Each is taken or refused alone; a refusal says why without a word of what the person said. Unknown fields are dropped, and
-so are those of an event that cannot be read.
+`from` is the number of a message or a note in the prompt. The form is read leniently, what it says is not: each operation is
+taken or refused alone, and a refusal says why without a word of what the person said. Fields are dropped that are unknown, or
+cannot be kept.
 """
 
 from collections import namedtuple
@@ -34,12 +34,14 @@ SNIPPET = 240
 
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
-_FIELDS = const(("content", "tags", "keywords", "type", "importance"))
+_FIELDS = const(("tags", "keywords", "type", "importance"))
+_TAG = const("note")  # of a fact to which the model gave none
 
 
-def form(*gaps: str) -> str:
-    """Return the end of a prompt, the answer's form, with its gaps filled: sources, updates and one more operation."""
-    return tables.read("learning/form").strip() % gaps
+def schema(kinds: str) -> str:
+    """Return the JSON Schema of an answer with these kinds of operations, see schema.txt."""
+    rows = [row.partition(" ") for row in tables.rows("learning/schema")]
+    return rows[0][2] % ",".join([form for kind, _, form in rows if kind in kinds.split()])
 
 
 Operation = namedtuple("Operation", "kind id turn values")
@@ -47,38 +49,37 @@ Operation = namedtuple("Operation", "kind id turn values")
 
 
 def read(answered: str) -> list:
-    """Return the elements of an answer; ArgumentError."""
+    """Return the elements of an answer: a list, which may be in an object, or one alone; ArgumentError."""
     try:
-        elements = loads_lenient(answered, list)
+        start = min([at for at in (answered.find("{"), answered.find("[")) if at >= 0])
+        found = loads_lenient(answered[start:], dict if answered[start] == "{" else list)
     except ValueError:
         raise ArgumentError("answer", "is not one JSON list.") from None
+    if isinstance(found, dict):
+        found = found.get("facts", found)
+    elements = found if isinstance(found, list) else [found] if found else []
     if len(elements) > _MOST:
         raise ArgumentError("answer", "has more than %d operations." % _MOST)
     return elements
 
 
-def check(element, turns, known, clock, day_of):
-    """Return an Operation, None for "none"; ArgumentError. `turns` and `known` are valid ids, `day_of` gives a turn's day."""
-    if not isinstance(element, dict):
-        raise ArgumentError("operation", "must be an object.")
-    kind = element.get("op")
-    if kind == "none":
-        return None
+def check(element: dict, turn: str, known, clock, day: int):
+    """Return the Operation of a turn of that day; ArgumentError. `known` are valid ids."""
+    kind = element.get("op") or "add"
     if kind not in _KINDS:
         raise ArgumentError("op", "must be one of " + ", ".join(_KINDS) + ", none.")
-    turn = element.get("from")
-    if not isinstance(turn, str) or turn not in turns:
-        raise ArgumentError("from", "is none of the messages that were shown.")
     is_new = kind in ("add", "note")
     ref = "" if is_new else element.get("id")
     if not is_new and ref not in known:
         raise ArgumentError("id", "is none of the memories that were shown.")
-    content = element.get("content")
-    if not isinstance(content, str) or len(content) > CONTENT_CHARS:
-        raise ArgumentError("content", "must be a text of at most %d characters." % CONTENT_CHARS)
-    values = {name: element[name] for name in _FIELDS if element.get(name) is not None}
-    if values.get("type") == "event":
-        values.update(_event(element, clock, day_of(turn)))
+    if isinstance(element.get("tags"), list):
+        element["tags"] = element["tags"][: fields.MOST_TAGS]
+    found = {name: _checked(name, element.get(name)) for name in _FIELDS}
+    found["tags"] = found["tags"] or ([_TAG] if is_new else None)
+    if found["type"] == "event" or element.get("when"):
+        found.update(_event(element, clock, day), type="event")
+    values = {name: value for name, value in found.items() if value is not None}
+    values["content"] = fields.check("content", element.get("content"), CONTENT_CHARS)
     return Operation(kind, ref, turn, values)
 
 
@@ -132,9 +133,10 @@ class Batch:
     source = ""
     is_trusted = True
 
-    def __init__(self, config, records, caller):
+    def __init__(self, config, records, caller, refs: list):
         self._config = config
         self._records = records
+        self._refs = refs
         self.caller = caller
         self.scope = access.scope_of_new(access.learned_tags((), caller), caller)
         self.known = []
@@ -145,11 +147,12 @@ class Batch:
 
     # --- what the model is asked
 
-    async def _ask(self, model, cursor, asked: str, message: str, reply_tokens: int) -> list:
+    async def _ask(self, model, cursor, asked: str, message: str, kinds: str, reply_tokens: int) -> list:
         """Return the elements of a model's answer; ArgumentError, ModelError."""
         request = Request(
             lambda: (asked,), lambda: (user(message),), (), reply_tokens, self._config.get("extract.model")
         )
+        request.schema = schema(kinds)
         return read(await _answer(model, cursor, request, text.tokens(asked) + text.tokens(message)))
 
     async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
@@ -163,21 +166,35 @@ class Batch:
             await sleep_ms(0)
         self.known = list(found)
         tags = catalog.line(catalog.ranked(self._records, self.caller), tag_tokens)
-        lines = ["<tags>", fenced(tags), "</tags>", "<known>"]
-        return lines + [fenced("[%s] %s" % pair) for pair in found.items()] + ["</known>"]
+        lines = ["<tags>", fenced(tags), "</tags>"] if tags else []
+        known = [fenced("[%s] %s" % pair) for pair in found.items()]
+        return lines + (["<known>"] + known + ["</known>"] if known else [])
 
     # --- what it proposes
 
     def apply(self, elements: list) -> None:
         for element in elements:
             try:
-                self._apply(element)
+                if not isinstance(element, dict):
+                    raise ArgumentError("operation", "must be an object.")
+                if element.get("op") != "none":
+                    self._apply(element)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
 
-    def _apply(self, element) -> None:
+    def _apply(self, element: dict) -> None:
         """Apply one element; ArgumentError, NotFound."""
         raise NotImplementedError
+
+    def _named(self, element: dict) -> list:
+        """Return the sources that an element names by numbers: [1, 2], 1, "1" or "[1]"; ArgumentError."""
+        given = element.get("from")
+        names = [str(each).strip("[] ") for each in (given if isinstance(given, list) else [given])]
+        numbers = {str(number): ref for number, ref in enumerate(self._refs, 1)}
+        found = [numbers.get(name, name) for name in names]
+        if not found or not set(found).issubset(self._refs):
+            raise ArgumentError("from", "is none of the messages that were shown.")
+        return found
 
     def _change(self, wanted, **came_from) -> bool:
         draft = self._draft(wanted, dict(wanted.values, source=self.source, **came_from))

@@ -87,7 +87,7 @@ class _Draft(ReplyBuilder):
 
 class Anthropic:
     draft = _Draft
-    optional = ("cache_control", "ids", "tools")
+    optional = ("cache_control", "temperature", "ids", "tools")
 
     def path(self, prefix: str) -> str:
         return "/messages" if prefix.endswith("/v1") else "/v1/messages"
@@ -104,7 +104,7 @@ class Anthropic:
         if system:
             _mark(system, without)
             fields["system"] = system
-        return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
+        return written(fields, "", _TOOL, request, without, _messages(request, without))
 
 
 def _mark(blocks, without) -> None:

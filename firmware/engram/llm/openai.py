@@ -10,7 +10,7 @@ The last event has the usage and no choices; "[DONE]" comes after it, or only th
 
 import json
 
-from engram.llm.refusal import Refusal
+from engram.llm.refusal import FORMS, Refusal
 from engram.llm.reply import ReplyBuilder
 from engram.llm.types import groups, kept_fields, sent_id, user, written
 from engram.text import object_in, part
@@ -19,6 +19,8 @@ _GAP = "\n\n"  # between texts that become one
 _MESSAGE = ("role", "content", "refusal", "tool_calls")
 _CALL = ("index", "id", "type", "function")
 _TOOL = '{"type":"function","function":{"name":%s,"description":%s,"parameters":%s}}'
+_SCHEMA = ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":%s}}'
+_OBJECT = ',"response_format":{"type":"json_object"}'
 _STOPS = {"length": "length", "content_filter": "filter"}
 # Limits a reply: most services know "max_tokens" only, OpenAI itself wants the other one for its newer models.
 _LIMITS = ("max_tokens", "max_completion_tokens")
@@ -84,7 +86,7 @@ class _Draft(ReplyBuilder):
 
 class OpenAI:
     draft = _Draft
-    optional = ("stream_options", "stream", "ids", "content", "system", "tools") + _LIMITS
+    optional = ("stream_options", "stream", "ids", "content", "system", "tools") + FORMS + _LIMITS
 
     def path(self, prefix: str) -> str:
         return "/chat/completions"
@@ -104,7 +106,9 @@ class OpenAI:
         limits = [name for name in _LIMITS if name not in without]
         if request.max_tokens and limits:
             fields[limits[0]] = request.max_tokens
-        return written(fields, _TOOL, () if "tools" in without else request.tools, _messages(request, without))
+        form = _OBJECT if "json_schema" in without else _SCHEMA.replace("%s", request.schema)
+        form = form if request.schema and "json_object" not in without else ""
+        return written(fields, form, _TOOL, request, without, _messages(request, without))
 
 
 def _messages(request, without):

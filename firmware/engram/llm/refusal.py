@@ -4,6 +4,7 @@ What a service refuses by name is left out of the next request, or said in anoth
 
 stream_options, stream, tools, cache_control      the field is left out
 max_tokens, max_completion_tokens                 the other one is sent, or none if both are refused
+temperature, json_schema, json_object             the field is left out; an object is asked for in place of a schema
 system       the system text goes before the person's first message
 content      "" in place of null where a message of the model has only calls
 ids          ids of calls are nine letters and digits
@@ -23,6 +24,8 @@ _STATUS = (
 )  # fmt: skip
 _TOO_LONG = const(("context length", "context window", "context size", "too long", "too large", "too many tokens"))
 _OF_CALLS = ("ids", "content")
+FORMS = ("temperature", "json_schema", "json_object")
+"""Parts of a request whose answer has a schema; a service that refuses one seldom names it."""
 # A request loses much without these: they are left out only if the words deny them, and tell of no other fault.
 _DENIED_ONLY = ("stream", "tools")
 
@@ -83,6 +86,8 @@ def refused_name(words: str, request, optional, without) -> str:
     impossible = ("tools",) if has_calls or not request.tools else ()
     if not has_calls:
         impossible += _OF_CALLS
+    if not request.schema:
+        impossible += FORMS
     if not is_denied:
         impossible += _DENIED_ONLY
     # The ids come before the tools: theirs are calls of tools.
@@ -90,7 +95,7 @@ def refused_name(words: str, request, optional, without) -> str:
         may_change = name in optional and name not in without and name not in impossible
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
-    return ""
+    return next((name for name in FORMS[1:] if request.schema and name in optional and name not in without), "")
 
 
 def _is_named(words: str, phrase: str) -> bool:

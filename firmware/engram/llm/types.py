@@ -4,7 +4,8 @@ Message   role "user": text · role "assistant": text, calls and kept · role "t
 Call      a tool call: id, name, arguments (JSON text of an object, or what the model wrote if it cannot be read as one)
 Tool      name, description, schema (JSON text of a JSON Schema object)
 Request   system() and messages() are called more than once (to count bytes, then to send them) and must
-          yield the same each time; model is another one's name, "" for the usual
+          yield the same each time; model is another one's name, "" for the usual; schema is the JSON Schema of the
+          answer, which is then asked for at temperature 0, "" for free text
 Reply     text, calls, stop, usage (input, output, cached tokens; -1 unknown); stop is "end", "tools", "length", "filter", or
           "as_text" if the model wrote a call as text that could not be run
 
@@ -27,7 +28,10 @@ from engram.compat import const
 
 Message = namedtuple("Message", "role text calls call kept")
 Tool = namedtuple("Tool", "name description schema")
-Request = namedtuple("Request", "system messages tools max_tokens model")
+
+
+class Request(namedtuple("Request", "system messages tools max_tokens model")):
+    schema = ""
 
 
 class Call(namedtuple("Call", "id name arguments")):
@@ -64,9 +68,12 @@ _ID_BYTES = const(9)
 _LETTERS = const(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 
 
-def written(fields: dict, tool_form: str, tools, messages):
-    """Yield a request's JSON; only one message of it is on the heap at a time."""
-    yield json.dumps(fields)[:-1].encode()
+def written(fields: dict, more: str, tool_form: str, request, without, messages):
+    """Yield a request's JSON, with `more` fields; only one message of it is on the heap at a time."""
+    if request.schema and "temperature" not in without:
+        fields["temperature"] = 0
+    yield (json.dumps(fields)[:-1] + more).encode()
+    tools = () if "tools" in without else request.tools
     opening = ',"tools":['
     for tool in tools:
         yield (opening + tool_form % (json.dumps(tool.name), json.dumps(tool.description), tool.schema)).encode()

@@ -180,7 +180,7 @@ async def test_without_the_model_it_waits_and_says_so_and_goes_on_later():
 
 
 async def test_an_answer_that_cannot_be_read_three_times_passes_the_notes_over():
-    board = _board("what?", "sorry", "{}")
+    board = _board("what?", "sorry", "7")
     _note(board, "one")
     for _ in range(2):
         await _distil(board)

@@ -3,6 +3,7 @@
 import json
 
 from engram.errors import ModelRefused
+from engram.learning.operations import schema
 from engram.llm.anthropic import Anthropic
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
@@ -123,6 +124,26 @@ async def test_what_did_not_help_is_tried_again_the_next_time():
             await way.ask(_request())
         assert "tools: not supported" in str(caught.error)
         assert "tools" in (await way.ask(_request()))[0] and way.model.no_tools == ""
+
+
+async def test_an_answer_with_a_schema_is_asked_for_in_the_form_that_the_service_takes():
+    asked = _request()
+    asked.schema = schema("add event update forget note gist line")
+    wanted = {"name": "answer", "strict": True, "schema": json.loads(asked.schema)}
+    forms = ({"type": "json_schema", "json_schema": wanted}, {"type": "json_object"}, None)
+    for refusals, took in (
+        ((), [(0, 0)]),
+        (("response_format: unavailable",), [(0, 0), (0, 1)]),
+        (("Failed to parse the grammar", "response_format?"), [(0, 0), (0, 1), (0, 2)]),
+        (("'temperature' does not support 0 with this model",), [(0, 0), (None, 0)]),
+    ):
+        async with _Way(*[_refusal(words) for words in refusals]) as way:
+            for wanted in (took, took[-1:]):  # and remembered
+                sent = [(body.get("temperature"), body.get("response_format")) for body in await way.ask(asked)]
+                assert sent == [(heat, forms[form]) for heat, form in wanted], refusals
+            assert not {"temperature", "response_format"} & set((await way.ask(_request()))[0])
+    async with _Way(adapter=Anthropic(), whole=stream(_MESSAGE)) as way:
+        assert [body.get("temperature") for body in await way.ask(asked)] == [0]
 
 
 async def test_anthropics_marks_for_the_cache_are_left_out_where_they_are_refused():
