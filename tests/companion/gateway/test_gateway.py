@@ -26,6 +26,7 @@ from waiting import SECONDS, wait_until
 
 KEY = "sk-the-services-own-key-0123456789"
 _NUMBERS = itertools.count()
+SILENT = json.dumps({"model": "m", "messages": [{"role": "user", "content": "silent"}]})
 
 
 class Way:
@@ -234,21 +235,30 @@ def _sent(way: Way, method: str, path: str, device: str, body: str = "") -> sock
 def test_a_client_that_goes_before_the_answer_ends_the_call(leaky: tuple[Way, LeakyService]):
     way, behind = leaky
     calls, asked = way.used()[0], len(behind.seen)
-    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "silent"}]})
-    with _sent(way, "POST", "chat/completions", "kitchen", body):
-        wait_until("the service is asked", lambda: len(behind.seen) > asked)
+    with _sent(way, "POST", "chat/completions", "kitchen", SILENT):
+        wait_until("the service is asked", lambda: len(behind.seen) > asked and behind.streams == 1)
+    wait_until("the service sees it", lambda: behind.streams == 0)
     wait_until("it is counted", lambda: way.used()[0] == calls + 1)
 
 
-def test_a_service_that_is_silent_is_not_waited_for(tmp_path: Path):
-    home, message = tmp_path / "home", [{"role": "user", "content": "silent"}]
+def test_a_service_that_is_silent_is_bridged_by_pings_and_not_waited_for_without_end(tmp_path: Path):
+    home, message = tmp_path / "home", json.loads(SILENT)["messages"]
     made = make_tokens(home, "kitchen")
-    with (
-        LeakyService() as behind,
-        opened(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="1") as companion,
-        pytest.raises(openai.InternalServerError, match="did not answer in time"),
-    ):
-        Way(companion, made).client().chat.completions.create(model="m", messages=message)  # pyright: ignore
+    streamed = json.dumps({**json.loads(SILENT), "stream": True})
+    with LeakyService() as behind, opened(home, behind.url, ENGRAM_GATEWAY_TIMEOUT="2") as companion:
+        way = Way(companion, made)
+        with pytest.raises(openai.InternalServerError, match="did not answer in time"):
+            way.client().chat.completions.create(model="m", messages=message)
+        with _sent(way, "POST", "chat/completions", "kitchen", streamed) as client, client.makefile("rb") as lines:
+            assert lines.readline().split()[1] == b"200"
+            pings = 0
+            while not (line := lines.readline()).startswith(b"data: "):
+                pings += line == b":\n"
+        assert pings > 1 and json.loads(line.removeprefix(b"data: "))["error"]["status"] == 504
+        with _sent(way, "POST", "chat/completions", "kitchen", streamed) as client:
+            assert client.recv(12).endswith(b" 200")
+            assert behind.streams == 1
+        wait_until("the service sees that the board is gone", lambda: behind.streams == 0)
 
 
 def test_a_redirect_is_not_followed(leaky: tuple[Way, LeakyService]):

@@ -91,9 +91,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif kind == "endless":
             self.endless()
         elif kind == "silent":
+            self.service.streams += 1
             self.connection.settimeout(_SILENT_SECONDS)
             with contextlib.suppress(TimeoutError):
                 self.connection.recv(1)
+            self.service.streams -= 1
         else:
             self.stream(way, error)
 

@@ -94,8 +94,10 @@ class OpenAiApi:
         error = {"message": why, "type": _QUOTA if code == _QUOTA else kind, "param": parameter, "code": code}
         return JSONResponse({"error": error}, status, dict(headers or {}))
 
-    def error_event(self, why: str, code: str) -> bytes:
-        error = {"message": why, "type": "server_error", "param": None, "code": code}
+    def error_event(self, failed: GatewayRefused) -> bytes:
+        kind = "server_error" if failed.status >= 500 else "invalid_request_error"
+        error = {"message": str(failed), "type": kind, "param": failed.parameter, "code": failed.code}
+        error["status"] = failed.status  # a board tells by it what to do
         return b"data: " + encode_json({"error": error}) + b"\n\n"
 
 
@@ -147,8 +149,8 @@ class AnthropicApi:
     ) -> JSONResponse:
         return JSONResponse(self._error(status, why), status, dict(headers or {}))
 
-    def error_event(self, why: str, code: str) -> bytes:
-        return b"event: error\ndata: " + encode_json(self._error(502, why)) + b"\n\n"
+    def error_event(self, failed: GatewayRefused) -> bytes:
+        return b"event: error\ndata: " + encode_json(self._error(failed.status, str(failed))) + b"\n\n"
 
     def _error(self, status: int, why: str) -> dict[str, Any]:
         kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")

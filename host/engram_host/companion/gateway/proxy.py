@@ -2,9 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -21,20 +21,21 @@ from engram_host.companion.gateway.dialects import (
 )
 from engram_host.companion.gateway.quota import DayUsage, Quota, QuotaCall, TokenCounter
 from engram_host.companion.gateway.service import ApiKey, ModelService
-from engram_host.companion.gateway.streaming import StreamedAnswer, run_while_connected
+from engram_host.companion.gateway.streaming import StreamedAnswer, cancel, run_while_connected, with_pings
 from engram_host.companion.metrics import Metrics
 from engram_host.companion.settings import GatewaySettings
 from engram_host.companion.store.tokens import GatewayUseTable
 from engram_host.companion.supervisor import TaskSet
 
-if TYPE_CHECKING:  # a companion without a gateway starts without it
-    import httpx
-
 MOST_AT_ONCE = 128  # concurrent calls: bounds the memory and the connections to the service
 MOST_OF_ONE = 8  # concurrent calls of one board
+PING_SECONDS = 10.0  # silence of the service after which the client gets a comment: routers cut silent links
 _ENDING_SECONDS = 10.0
 _OWN_TOKENS = 2000  # of an answer to the companion itself, with room for a model that thinks
 _MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the tokens count
+
+
+Opened = tuple[bytes, AsyncGenerator[bytes] | None]
 
 
 class Gateway:
@@ -109,31 +110,41 @@ class Gateway:
     async def _forward(
         self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
     ) -> Response:
+        held = await stack.enter_async_context(AsyncExitStack())
+        opening = asyncio.create_task(self._open(request, wanted, count, held))
+        stack.push_async_callback(cancel, opening)
+        seconds = min(PING_SECONDS, self._settings.timeout_seconds / 4)
+        await run_while_connected(request, asyncio.wait([opening], timeout=seconds if wanted.is_stream else None))
+        if opening.done():  # a failure gets its own status
+            first, events = opening.result()
+            if events is None:
+                return Response(first, media_type="application/json")
+        # From here on the answer holds the connection and the slot until it is sent or its client is gone.
+        return StreamedAnswer(with_pings(self._events(opening), seconds, held), stack.pop_all())
+
+    async def _open(
+        self, request: Request, wanted: gateway_request.GatewayRequest, count: TokenCounter, stack: AsyncExitStack
+    ) -> Opened:
+        """Return the first event and the events after it, or an answer that is no stream."""
         with _unused_if_refused(count):
-            answer = await run_while_connected(request, self._service.ask(wanted.body, request.headers, stack))
-        if answer.headers.get("content-type", "").startswith("text/event-stream"):
-            events = await self._begin_stream(request, answer, count)
-            # From here on the answer holds the connection and the slot until it is sent or its client is gone.
-            return StreamedAnswer(events, stack.pop_all())
-        whole = await run_while_connected(request, self._service.whole(answer, count))
-        return Response(encode_json(whole), media_type="application/json")
-
-    async def _begin_stream(
-        self, request: Request, answer: "httpx.Response", count: TokenCounter
-    ) -> AsyncGenerator[bytes]:
-        """Wait for the first event, so that an earlier failure gets its own status."""
+            answer = await self._service.ask(wanted.body, request.headers, stack)
+        if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+            return encode_json(await self._service.whole(answer, count)), None
         events = self._service.events(answer, count)
-        first = await run_while_connected(request, _next(events))
-        return self._events(first, events)
+        return await anext(events), events
 
-    async def _events(self, first: bytes, events: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-        yield first
+    async def _events(self, opening: asyncio.Task[Opened]) -> AsyncGenerator[bytes]:
         try:
+            first, events = await opening
+            if events is None:
+                yield b"data: " + first + b"\n\n"
+                return
+            yield first
             async with contextlib.aclosing(events):
                 async for event in events:
                     yield event
         except ServiceFailed as failed:
-            yield b"\n\n" + self._service.api.error_event(str(failed), failed.code)
+            yield b"\n\n" + self._service.api.error_event(failed)
 
     def _refusal_response(self, refused: GatewayRefused, api: ModelApi) -> Response:
         if refused.why:
@@ -180,7 +191,3 @@ def _unused_if_refused(count: TokenCounter) -> Iterator[None]:
         if refused.status not in _MAY_HAVE_WORKED:
             count.mark_unused()
         raise
-
-
-async def _next(events: AsyncIterator[bytes]) -> bytes:
-    return await anext(events)

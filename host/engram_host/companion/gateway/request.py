@@ -23,6 +23,7 @@ class GatewayRequest:
     model: str
     prompt: int
     aside: int
+    is_stream: bool
 
 
 def allowed_models(settings: GatewaySettings) -> list[str]:
@@ -60,7 +61,7 @@ def parse_request(data: bytes, settings: GatewaySettings, api: ModelApi) -> Gate
     sent = json.dumps(body).encode()
     asked = [body["messages"], body.get("tools"), body.get("functions"), body.get("system")]
     prompt = estimate_tokens(json.dumps([each for each in asked if each is not None], ensure_ascii=False))
-    return GatewayRequest(sent, body["model"], prompt, prompt + _answer_tokens(body))
+    return GatewayRequest(sent, body["model"], prompt, prompt + _answer_tokens(body), body.get("stream") is True)
 
 
 def estimate_tokens(content: str) -> int:

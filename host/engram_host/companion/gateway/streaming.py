@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -95,14 +95,38 @@ async def run_while_connected(request: Request, work: Awaitable[Result]) -> Resu
         _log.info("a client has gone before its answer")
         raise ClientGone(499, "the client has gone.", "client_gone")
     finally:
-        doing.cancel()
-        leaving.cancel()
-        await asyncio.gather(doing, leaving, return_exceptions=True)
+        await cancel(doing, leaving)
 
 
 async def _wait_for_disconnect(receive: Callable[[], Awaitable[Any]]) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def with_pings(events: AsyncGenerator[bytes], seconds: float, held: AsyncExitStack) -> AsyncGenerator[bytes]:
+    """Yield events, and a comment for each time that none comes for so long; `held` ends the events."""
+    # Only `held` cancels the wait: the scope of an answer cancels again and again, also what closes the connection.
+    waiting: list[asyncio.Task[bytes]] = []
+    held.push_async_callback(events.aclose)
+    held.push_async_callback(lambda: cancel(*waiting))
+    while True:
+        waiting[:] = [asyncio.create_task(_next(events))]
+        while not (await asyncio.wait(waiting, timeout=seconds))[0]:
+            yield ServerEvent("", None).encode()
+        if not (event := waiting[0].result()):
+            return
+        yield event
+
+
+async def _next(events: AsyncGenerator[bytes]) -> bytes:
+    return await anext(events, b"")
+
+
+async def cancel(*works: asyncio.Future[Any]) -> None:
+    """Cancel works and wait for their ends."""
+    for work in works:
+        work.cancel()
+    await asyncio.gather(*works, return_exceptions=True)
 
 
 class StreamedAnswer(StreamingResponse):
