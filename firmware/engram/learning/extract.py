@@ -69,6 +69,8 @@ class Extraction(Job):
         return self._config.get("mode") != "full" or not self._config.get("extract.on")
 
     def _stopped_by(self) -> str:
+        if self._has_last_look() and self._model.no_tools:
+            return "the model calls no tools, and they are not read for facts (extract.on, mode)"
         if self._has_last_look() and not self._config.get("flush.on"):
             return "flush.on is false, and they are not read for facts (extract.on, mode)"
         return SPENT if self._cursor.is_spent(self._config) else ""

@@ -194,7 +194,9 @@ class Toolbox:
         """Return a caller's tools as Listed, limited to `only` if not empty."""
         is_full = caller.workspace or any(tool.is_own for tool in self._tools)
         tools = self._offered(caller, only)
-        return tuple([Listed(each.name, each.description, each.full_schema if is_full else each.schema) for each in tools])
+        return tuple(
+            [Listed(each.name, each.description, each.full_schema if is_full else each.schema) for each in tools]
+        )
 
     def _offered(self, caller, only) -> list:
         return [tool for tool in self._tools if (not only or tool.name in only) and tool.is_for(caller)]

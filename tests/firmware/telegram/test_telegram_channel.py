@@ -147,3 +147,23 @@ async def test_what_a_channel_was_answering_when_it_was_stopped_comes_again():
         await task
     assert not channel._tasks and not channel.answering
     assert channel.poller._next == 11 and channel.poller._message(_update())
+
+
+async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came_of_it():
+    class Slow(Script):
+        async def stream(self, request, on_text, on_retry=None):
+            await on_text("Once")
+            begun.set()
+            await asyncio.Event().wait()
+
+    begun = asyncio.Event()
+    board = Board().serve(Slow())
+    channel, service = _channel(board=board)
+    await channel._answer(Incoming(_update("/cancel", 10), Bot(99, "engram_bot")))
+    said = Incoming(_update("tell me a story"), Bot(99, "engram_bot"))
+    task = asyncio.create_task(channel._answer(said))
+    await begun.wait()
+    await channel._answer(Incoming(_update("/cancel", 12), Bot(99, "engram_bot")))
+    await task
+    assert service.texts == ["No answer of yours is being made here.", "Once", "(The answer was cancelled.)"]
+    assert not channel._inbox.deliveries.has_undelivered("telegram") and not channel.answering

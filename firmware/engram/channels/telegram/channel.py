@@ -1,5 +1,7 @@
 """The Telegram channel: admits and answers messages, over one link for the long poll and one for answers."""
 
+import asyncio
+
 from engram import diag
 from engram.channels.deliveries import FAILED
 from engram.channels.message import Message
@@ -17,6 +19,8 @@ _RETRY_S = const(10)  # before an answer that was not delivered is tried again
 _TRIED_MS = const(600_000)  # time for retries of an answer that is not on flash
 _FAILED = const("Your message was not answered, or the answer may not have arrived: say it again.")
 _LOGGED = const(8)  # closed groups that the log names
+_CANCELLED = const("(The answer was cancelled.)")
+_NONE = const("No answer of yours is being made here.")
 _GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
 
 
@@ -80,6 +84,7 @@ class Telegram:
 
     async def _register_commands(self) -> None:
         menu = [{"command": name, "description": purpose} for name, _, purpose in self._commands()]
+        menu.append({"command": "cancel", "description": "cancel the answer that is being made"})
         try:
             await self._api.call("setMyCommands", {"commands": menu})
         except BotError as error:
@@ -130,21 +135,45 @@ class Telegram:
 
     async def _converse(self, said, caller) -> None:
         sentence = said.refusal or (_GREETING if said.is_command and said.text.startswith("/start") else "")
+        if said.is_command and said.text == "/cancel":
+            if self._cancel(said):
+                return
+            sentence = _NONE
         if sentence:
             await self._say(said.destination, sentence)
             return
         message = Message(said.mid, caller, said.text, said.is_command, said.forwarded, said.quoted, said.edits)
         reply = Reply(self, said.destination, said)
         start_task(reply.show_typing)
+        said.work = start_task(self._handle, said, message, reply)
         try:
-            # The redelivered answer may be of an earlier message in the room.
-            while self._is_redelivering or self._has_earlier(said):
-                await sleep_ms(_LOOK_MS)
-            await self._inbox.handle(message, reply)
+            await said.work
+        except asyncio.CancelledError:
+            if said.work:
+                raise
+            await reply.line(_CANCELLED)
+            await reply.end(None)  # with what came of it
+            self._inbox.deliveries.outbox.remove(reply.delivery.seq)
+            return
         finally:
             reply.is_over = True
         if not reply.delivery.seq and not await self._deliver_unkept(reply):
             self._inbox.deliveries.push(caller, _FAILED)
+
+    async def _handle(self, said, message: Message, reply) -> None:
+        # The redelivered answer may be of an earlier message in the room.
+        while self._is_redelivering or self._has_earlier(said):
+            await sleep_ms(_LOOK_MS)
+        await self._inbox.handle(message, reply)
+
+    def _cancel(self, said) -> bool:
+        """Cancel a person's answers in a room; False if there are none."""
+        own = [other for other in self.answering if other.work and other.sender == said.sender]
+        own = [other for other in own if room_of(other.destination) == room_of(said.destination)]
+        for other in own:
+            work, other.work = other.work, None
+            work.cancel()
+        return bool(own)
 
     def _has_earlier(self, said) -> bool:
         room = room_of(said.destination)
