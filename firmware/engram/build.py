@@ -264,6 +264,13 @@ class Board:
             self.companion = make_companion(self)
             self.remote_search, self.archive = self.companion.ask, self.companion.archive
 
+    async def check_model(self, sink) -> str:
+        """Test the model of the settings, also before the restart that begins to use it; return the verdict."""
+        from engram.build_parts import make_model  # absent from boards without a model
+        from engram.learning.model_check import ModelCheck  # absent, too
+
+        return await ModelCheck(self, make_model(self)).run(sink)
+
     def add_channels(self) -> None:
         """Add the channels beside the console that the settings name."""
         if self.companion and self.companion.inbound:

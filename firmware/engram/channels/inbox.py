@@ -21,7 +21,7 @@ _LOOK_MS = const(50)
 _HOUR = const(3600)
 
 # Commands that read; and those that do so without an argument, or with "list".
-_READS = ("help", "memory", "recall", "export", "stats")
+_READS = ("help", "memory", "recall", "export", "stats", "model")
 _READS_ALONE = ("session", "timers", "mode", "workspace", "people")
 
 _NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
@@ -85,6 +85,8 @@ class Inbox:
         outputs = self._commands.run(message.caller, message.text)
         try:
             for output in outputs:
+                while callable(output):
+                    output = outputs.send(await output(sink))  # type: ignore
                 if isinstance(output, int):
                     await sleep_ms(output)
                 elif isinstance(output, str):

@@ -20,6 +20,7 @@ _LEAST_MS = const(1000)  # that the last attempt has to begin, however little is
 _DRAIN_MS = const(200)  # for the few bytes after the last event, which come with it
 _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not fit; some templates fail with 500
 _LOADING = const(503)  # passes when the service has its model, however long that takes
+_LOCAL = const("; check that it runs: localhost is the board itself, so name your computer's address in llm.url")
 _NOT_CALLED = const(2)  # orders in a row, after which a model counts as one without tools
 _NOT_READY = const("the model's service is not ready yet, and is waited for")
 _NEVER_CALLS = const(" (it answered orders without a call)")
@@ -138,7 +139,8 @@ class _Asking:
             except Refused as error:
                 raise ModelError(str(error))
             except NetError as error:
-                await self._wait(str(error), "; check the network")
+                is_local = "//localhost" in self._model.client.url or "//127." in self._model.client.url
+                await self._wait(str(error), _LOCAL if is_local else "; check the network")
         self._habits.without = self._without
         self._habits.no_tools = no_tools
         self._habits.opens_no_thought = self._draft.answer.has_closed

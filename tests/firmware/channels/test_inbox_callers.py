@@ -6,7 +6,7 @@ from engram.channels.console.commands import commands
 from engram.channels.inbox import changes
 from engram.memory.access import Caller
 
-OWNERS = {"setting": "llm.retries 4", "compact": "", "pair": "ABCDEFGH", "people": "list", "mode": "full"}
+OWNERS = {"model": "", "setting": "llm.retries 4", "compact": "", "pair": "ABCDEFGH", "people": "list", "mode": "full"}
 """The commands that only the owner uses, with what makes them so."""
 
 CONSOLE = {"workspace": "garden"}

@@ -107,8 +107,6 @@ class Console(ChannelSink):
         """Answer a message of the owner and return the turn's outcome."""
         owner = Caller(OWNER.principal, OWNER.room, False, self._config.get("console.workspace"))
         message = Message(message.mid, owner, *message[2:])
-        if message.is_command:
-            return await self._inbox.handle(message, sink)
         return await self._input.run_interruptible(self._inbox.handle, message, sink)
 
     # --- for people, or for programs

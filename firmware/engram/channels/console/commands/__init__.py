@@ -21,7 +21,8 @@ class Commands:
         self._load_finder = load_finder
 
     def run(self, caller, line: str):
-        """Yield an answer's lines, pauses (int, ms) and reports (dict); ArgumentError if unknown."""
+        """Yield an answer's lines, pauses (int, ms), reports (dict) and work; ArgumentError if unknown."""
+        # Work is a function that is awaited with the sink; its result is sent back, and another output follows.
         name, _, rest = line[1:].partition(" ")
         rest = rest.strip()
         usages = [usage for known, usage, _ in commands() if known == name]

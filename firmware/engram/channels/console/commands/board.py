@@ -36,6 +36,17 @@ def mode_command(board, caller, rest: str):
         yield NOTICE
 
 
+def model_command(board, caller, rest: str):
+    only_owner(caller, "/model")
+    if rest not in ("", "test"):
+        raise ArgumentError("/model", "takes test, or nothing.")
+    config = board.config
+    yield "model     %s at %s" % (config.get("llm.model") or "none", config.get("llm.url") or "no address")
+    yield "window    %d tokens (llm.context_tokens)" % config.get("llm.context_tokens")
+    if rest:
+        yield (yield board.check_model)
+
+
 def setting_command(board, caller, rest: str):
     only_owner(caller, "/setting")
     name, _, value = rest.partition(" ")

@@ -4,7 +4,6 @@ from engram import text
 from engram.channels.console.commands import count_of
 from engram.compat import const
 from engram.errors import ArgumentError
-from engram.interrupt import start_task
 from engram.memory import catalog, ids
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import best_confidence, make_query, snippet
@@ -13,7 +12,6 @@ from engram.memory.records import fields
 _PAGE = const(20)
 _FOUND = const(10)
 _WIDTH = const(100)  # characters of a memory in a list
-_LOOK_MS = const(20)
 
 
 def recall_command(board, caller, rest: str):
@@ -22,7 +20,7 @@ def recall_command(board, caller, rest: str):
     recall, search = board.recall, board.remote_search
     ranked = recall.rank(make_query(rest, caller))
     if search and not board.journal.unkept.is_on(caller):
-        ranked = recall.with_remote(ranked, (yield from waited(lambda: search.found(ranked, _FOUND))))
+        ranked = recall.with_remote(ranked, (yield lambda _: search.found(ranked, _FOUND)))
     yield from board.offline.found_lines(ranked, _FOUND, rest, caller)
     if ranked.items or ranked.notes:
         yield "confidence: %d of 100" % (best_confidence(ranked) // 10)
@@ -46,23 +44,6 @@ def row(clock, record: dict) -> str:
     tags = ", ".join(record.get("tags", ()))
     shown = (record["id"], clock.day(record["created"]), snippet(fields.stated(record), _WIDTH), tags)
     return "%-7s %s  %s  [%s]" % shown
-
-
-def waited(ask):
-    """Yield pauses until the coroutine function `ask` ends; return its result, None if broken off."""
-    answers = []
-
-    async def wait():
-        answers.append(await ask())
-
-    task = start_task(wait)
-    try:
-        while not task.done():
-            yield _LOOK_MS
-    finally:
-        if not task.done():
-            task.cancel()
-    return answers[0] if answers else None
 
 
 def memory_command(board, caller, rest: str):
@@ -132,7 +113,7 @@ def _tags(board, caller, _):
 def _show(board, caller, more: str):
     archive = board.archive
     if archive and archive.may_be_archived(more, caller):
-        line, why = (yield from waited(lambda: archive.fetched(more, caller))) or (None, "it was broken off")
+        line, why = yield lambda _: archive.fetched(more, caller)
         if line is None:
             yield why
         elif "text" in line:

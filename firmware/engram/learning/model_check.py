@@ -1,0 +1,100 @@
+"""Tests a model for a person: a chat, a tool call and an extraction as a board's turns ask for them; nothing is kept."""
+
+import asyncio
+
+from engram import tables, text
+from engram.compat import const, ticks_diff, ticks_ms, wait_for_ms
+from engram.errors import EngramError
+from engram.learning.extract import ExtractBatch
+from engram.llm.types import Request
+from engram.memory.access import OWNER
+
+_CHECK_MS = const(120_000)  # that each of the three checks may take: a person waits
+_SHOWN = const(80)  # characters of an answer
+_ROW = const("%-9s %s")
+
+
+class ModelCheck:
+    """A test of `model` by a board's own prompts and tools; no call is run."""
+
+    def __init__(self, board, model):
+        self._board = board
+        self._model = model
+
+    async def run(self, sink) -> str:
+        """Test the model as one turn and return the verdict; EngramError if too many turns wait."""
+        self._sink = sink
+        if self._board.jobs:
+            await self._board.jobs.preempt()
+        return await self._board.turn_queue.run(False, self._run)
+
+    async def _run(self) -> str:
+        intro, chat, tool, fact, failed, *verdicts = tables.rows("learning/model_check")
+        await self._sink.line(intro % (_CHECK_MS // 1000))
+        if not await self._check("chat", self._chat(chat)):
+            return failed
+        has_tools = await self._check("tools", self._tool(tool))
+        has_facts = await self._check("facts", self._extraction(fact))
+        return verdicts[2 * (not has_tools) + (not has_facts)]
+
+    async def _check(self, name: str, work) -> bool:
+        """Await a check and show its result: True or False, and a sentence."""
+        is_ok = False
+        try:
+            is_ok, said = await wait_for_ms(work, _CHECK_MS)
+        except asyncio.TimeoutError:
+            said = "it took longer than %d s" % (_CHECK_MS // 1000)
+        except EngramError as error:
+            said = str(error)
+        await self._sink.line(_ROW % (name, ("works; " if is_ok else "no: ") + said))
+        return is_ok
+
+    async def _chat(self, message: str) -> tuple:
+        reply, first_ms, rest_ms = await self._ask(message)
+        if not reply.text.strip():
+            return False, "the answer was empty; if the model thinks first, raise llm.reply_tokens"
+        read = max(0, reply.usage[0] - max(0, reply.usage[2])) * 1000 // first_ms
+        figures = (first_ms + 500) // 1000, read, text.tokens(reply.text) * 1000 // rest_ms
+        return True, "the first word came after %d s, about %d tokens a second read and %d written" % figures
+
+    async def _tool(self, message: str) -> tuple:
+        reply = (await self._ask(message))[0]
+        if reply.calls:
+            return True, "it called " + reply.calls[0].name
+        said = self._model.no_tools or text.cut(text.printable(reply.text), _SHOWN)
+        return False, "it called none, and said: " + said
+
+    async def _ask(self, message: str) -> tuple:
+        """Return the reply to a message in a turn's prompt, and the ms to its first word and from there."""
+        board, began, firsts = self._board, ticks_ms(), []
+        prompt = board.prompts.last_look(OWNER, message)
+
+        async def on_text(_piece: str) -> None:
+            if not firsts:
+                firsts.append(ticks_ms())
+
+        async def on_retry(problem: str, _wait_ms: int) -> None:
+            await self._sink.notice(problem)
+
+        tools, most = board.toolbox.listed(OWNER), board.config.get("llm.reply_tokens")
+        reply = await self._model.stream(Request(prompt.system, prompt.messages, tools, most, ""), on_text, on_retry)
+        firsts.append(ticks_ms())
+        return reply, max(1, ticks_diff(firsts[0], began)), max(1, ticks_diff(firsts[-1], firsts[0]))
+
+    async def _extraction(self, message: str) -> tuple:
+        board = self._board
+        turn = {"seq": 0, "sid": "", "who": OWNER.principal, "at": board.clock.now(), "text": message}
+        batch = ExtractBatch(board.config, board.clock, board.records, _NoJournal(), board.notes, [turn])
+        batch.apply(await batch.ask(self._model, board.learning_cursor))
+        if batch.changes:
+            return True, "it read: " + batch.changes[0].values["content"]
+        return False, batch.refused[0] if batch.refused else "it found none in: " + message
+
+
+class _NoJournal:
+    """A journal that has the message of the test alone."""
+
+    gists = None
+
+    def get(self, ref: str, caller) -> None:
+        pass
