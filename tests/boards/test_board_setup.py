@@ -1,10 +1,12 @@
 """`make setup`: a network, a model, its key and a bot for a board; secrets are seen by nobody on the way."""
 
+import contextlib
 import io
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -46,6 +48,33 @@ def test_a_network_and_a_key_are_written(tmp_path: Path, monkeypatch: pytest.Mon
     }
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_service_is_named_and_its_model_tested(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    written: dict[str, bytes] = {}
+    board = SimpleNamespace(list_tree=lambda *_, **__: {}, replace=written.__setitem__)
+    tested: list[tuple[str, str]] = []
+    monkeypatch.setattr(setup, "open_session", lambda *_: contextlib.nullcontext(board))
+    monkeypatch.setattr(setup.terminal, "run_command", lambda *asked: tested.append(asked))
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    typed = iter(["", "ollama", "192.168.1.20", "", "y"])
+    monkeypatch.setattr(setup, "input", lambda _: next(typed), raising=False)
+    monkeypatch.setattr(setup.getpass, "getpass", lambda _: "")
+    setup.setup("/dev/ttyACM0", Progress())
+    llm = json.loads(written["config.json"])["llm"]
+    assert llm == {"url": "http://192.168.1.20:11434/v1", "api": "openai", "model": "qwen2.5:7b"}
+    assert tested == [("/dev/ttyACM0", "/model test")]
+    assert "OLLAMA_HOST=0.0.0.0" in capsys.readouterr().err
+
+
+def test_a_service_without_a_key_is_not_sent_that_of_another():
+    answers = SetupAnswers(url="http://192.168.1.20:11434/v1", forgets_key=True)
+    assert json.loads(setup.with_secrets({"llm": {"key": "old"}}, answers))["llm"] == {}
+
+
 @needs_32_bit
 def test_what_the_board_knows_already_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     old = {"wifi": [{"ssid": "Home", "password": "an old one"}, {"ssid": "Cafe"}], "llm": {"key": "old"}}
@@ -81,7 +110,8 @@ def test_no_secret_is_shown(tmp_path: Path):
         (("Home", "", "", "", "k e y"), "printable ASCII"),
         (("Home", "", "", "", "k" * 501), "at most 500"),
         (("", "", "", "", "t o k e n"), "printable ASCII"),
-        (("", "u" * 201), "0 to 200 characters"),
+        (("", "http://" + "u" * 201), "0 to 200 characters"),
+        (("", "opnai"), "no service opnai in the table"),
     ],
 )
 def test_what_the_firmware_would_not_take_is_reported_before_the_board_is_touched(

@@ -6,10 +6,12 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from engram_host.boards import profile
+from engram_host.boards import profile, terminal
 from engram_host.boards.backup import SECRETS, SETTINGS
+from engram_host.boards.errors import BadRequest
 from engram_host.boards.progress import Progress
 from engram_host.boards.session import open_session
+from engram_host.services import LlmService, all_services, own_address
 from engram_host.time_zones import computer_zone
 from engram_host.wording import listed
 
@@ -27,6 +29,7 @@ class SetupAnswers:
     model: str = ""
     key: str = ""
     token: str = ""
+    forgets_key: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.network or self.url or self.model or self.key or self.token)
@@ -65,19 +68,44 @@ def setup(named_port: str, progress: Progress) -> None:
                 progress.step("Writing")
                 session.replace(name, content)
     progress.say(f"The board now has {listed(answers.changed)}, and restarts.")
+    has_model = answers.url or answers.model or answers.key
+    if has_model and sys.stdin.isatty() and _ask("Test the model now? (y/n): ").strip().lower() == "y":
+        terminal.run_command(named_port, "/model test")
 
 
 def _asked() -> SetupAnswers:
     network = _ask("Network (empty: as it is): ")
     password = _ask("Password (empty: an open network): ", hidden=True) if network else ""
+    service, url = _ask_service()
+    needs_key = service is None or service.needs_key
+    default = service.model if service else ""
     return SetupAnswers(
         network,
         password,
-        url=_ask("URL of the LLM service (empty: as it is): "),
-        model=_ask("Model (empty: as it is): "),
-        key=_ask("Key of the LLM service (empty: as it is): ", hidden=True),
+        url,
+        model=_ask(f"Model (empty: {default or 'as it is'}): ") or default,
+        key=_ask("Key of the LLM service (empty: as it is): ", hidden=True) if needs_key else "",
         token=_ask("Token of a Telegram bot (empty: as it is): ", hidden=True),
+        forgets_key=not needs_key,
     )
+
+
+def _ask_service() -> tuple[LlmService | None, str]:
+    """Return a service of the table, if one was named, and the URL."""
+    services = {each.name.lower(): each for each in all_services()}
+    if sys.stdin.isatty():
+        sys.stderr.write(f"LLM services: {listed([each.name for each in services.values()])}\n")
+    said = _ask("LLM service, by its name or URL (empty: as it is): ").strip()
+    service = services.get(said.lower())
+    if service is None:
+        if said and "://" not in said:
+            raise BadRequest(f"there is no service {said[:40]} in the table: give its URL.")
+        return None, said
+    sys.stderr.write(f"{service.name}: {service.note}.\n")
+    if not service.is_own:
+        return service, service.url
+    here = own_address()
+    return service, service.url_at(_ask(f"Address of the computer that runs it (empty: {here}): ").strip() or here)
 
 
 def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
@@ -90,6 +118,8 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
             first["password"] = answers.password
         others = [one for one in new.get("wifi", []) if one.get("ssid") != answers.network]
         new["wifi"] = [first, *others]
+    if answers.forgets_key and "key" in new.get("llm", {}):
+        new["llm"] = {name: value for name, value in new["llm"].items() if name != "key"}
     if answers.key:
         new["llm"] = {**new.get("llm", {}), "key": answers.key}
     if answers.token:

@@ -27,6 +27,12 @@ def chat(port: str) -> None:
         raise
 
 
+def run_command(named_port: str, command: str) -> None:
+    """Run one command on a board and print its answer; raises BoardError."""
+    with open_console(named_port, _print_note) as board:
+        _ask(board, command)
+
+
 def _print_note(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 

@@ -18,6 +18,7 @@ from engram.link.mqtt import SCHEMES
 from engram.net.transport import WEB, split_url
 from engram_host.companion.conversations.service import ConversationService, Exchange
 from engram_host.companion.types import SECRET_IDS, Conversation, Said
+from engram_host.services import LlmService
 
 # --- the firmware's settings
 
@@ -154,6 +155,7 @@ PRINCIPAL = "owner"
 MOST_LOOKED_AT = 100
 
 _COMMAND = "/setting"
+MODEL_TEST = "/model test"
 _IDS = "setting:"
 _IS_SET = " is set"
 
@@ -197,6 +199,17 @@ class BoardSettingsService:
         check_value(name, said)
         ids = SECRET_IDS if all_settings()[name].is_secret else _IDS
         return await self._say(device, ids, f"{_COMMAND} {name} {said}")
+
+    async def choose_service(self, device: str, service: LlmService, computer: str, model: str, key: str) -> None:
+        """Queue the settings of a service; without a key its predecessor's is removed, so that it goes to nobody else."""
+        url = service.url_at(computer.strip())
+        check_value("llm.url", url)
+        await self.change(device, "llm.key", key)
+        for name, value in (("llm.api", service.api), ("llm.url", url), ("llm.model", model.strip() or service.model)):
+            await self.change(device, name, value)
+
+    async def test_model(self, device: str) -> Conversation:
+        return await self._say(device, _IDS, MODEL_TEST)
 
     async def _say(self, device: str, ids: str, text: str) -> Conversation:
         said = Said(ids + secrets.token_hex(8), PRINCIPAL, text, ROOM, is_command=True)

@@ -36,7 +36,7 @@ VIEWS = [
     "/health",
     "/boards/kitchen/settings",
     "/boards/kitchen/settings?section=secrets",
-    "/boards/kitchen/settings?section=learning",
+    "/boards/kitchen/settings?section=model",
     "/boards/kitchen",
     "/boards/kitchen?days=366",
     "/boards/kitchen/chat",

@@ -11,6 +11,7 @@ from engram_host.companion.bridge_settings import PeopleSettings
 from engram_host.companion.bridges.kinds import KINDS, BridgeField, NetworkKind, secret_name
 from engram_host.companion.gateway import service as gateway
 from engram_host.root_certificates import ROOTS
+from engram_host.services import all_services
 from one_case import in_one_case
 from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
@@ -33,6 +34,14 @@ def test_the_table_of_settings_is_the_codes():
     documented = [tuple(row[:3]) for row in rows(section(read(PAGE), "## All settings"))]
     expected = [(f"`{name}`", f"`{json.dumps(row[0])}`", _bounds(*row)) for name, row in ALL.items()]
     assert documented == expected
+
+
+def test_the_table_of_services_is_the_firmwares():
+    documented = [tuple(row) for row in rows(section(read("docs/start/model.md"), "## Try it with a service"))]
+    assert documented == [
+        (each.name, f"`{each.url}`", "yes" if each.needs_key else "no", f"`{each.model}`", each.note)
+        for each in all_services()
+    ]
 
 
 def test_each_setting_says_what_it_is_for():

@@ -48,7 +48,7 @@ VIEWS = (
     PageView("sense", "/boards/kitchen/senses/cellar?days=7"),
     PageView("import", "/boards/kitchen/import"),
     PageView("import-one", "/boards/kitchen/import/{import_id}"),
-    PageView("settings", "/boards/kitchen/settings"),
+    PageView("settings", "/boards/kitchen/settings?section=model"),
     PageView("people", "/people"),
     PageView("person", "/people/person?who=mira"),
     PageView("health", "/health"),
