@@ -14,6 +14,7 @@ ERASE_MEMORY ?=
 SECRETS ?=
 COMPANION ?=
 TELEGRAM ?=
+MODELS ?=
 BIN = .venv/bin
 BOARDS = ENGRAM_UNDER_MAKE=1 $(BIN)/python -m engram_host board
 TAKE_CONFIG = $(if $(CONFIG),--config "$(CONFIG)")
@@ -63,8 +64,8 @@ restore: .venv  ## restore a backup to a board (PORT=... FILE=board.tar.gz; ERAS
 test: .venv micropython mosquitto chat-servers chromium  ## run all tests (ARGS="..." goes to pytest)
 	@$(BIN)/pytest -n 6 --dist loadgroup --max-worker-restart 0 $(ARGS)
 
-soak: .venv micropython mosquitto chat-servers synapse chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer)
-	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis" -o faulthandler_timeout=0 $(ARGS)
+soak: .venv micropython mosquitto chat-servers synapse llama chromium  ## run the long tests: power cuts at every change of the flash, and more (an hour and longer; MODELS="qwen05 qwen15": real models beside SmolLM2)
+	@TEST_WHOLE=1 $(BIN)/pytest -n 3 --dist loadgroup -m "soak or shortened or hypothesis or real_model" -o faulthandler_timeout=0 $(ARGS)
 
 eval: .venv micropython  ## ask a board's memory the questions of a set and count the answers found (SETS=folder or young, ENGINE=companion)
 	@$(BIN)/engram eval "$(SETS)" --engine "$(ENGINE)" --foreign "$(FOREIGN)"
@@ -100,11 +101,13 @@ lock: .venv  ## pin the newest compatible Python packages in all lock files (nee
 	    --constraint requirements.lock pyproject.toml --output-file companion.lock
 	@uv pip compile --upgrade --quiet --universal --python-version 3.11 --generate-hashes \
 	    tools/setup/synapse.in --output-file tools/setup/synapse.lock
+	@uv pip compile --upgrade --quiet --no-deps --universal --python-version 3.11 --generate-hashes \
+	    tools/setup/llama.in --output-file tools/setup/llama.lock
 
 clean:  ## remove everything fetched or built (chats and memories are kept elsewhere)
 	rm -rf .venv build
 
-.PHONY: .venv companion micropython mosquitto chat-servers synapse chromium
+.PHONY: .venv companion micropython mosquitto chat-servers synapse llama chromium
 .venv:
 	@$(PYTHON) tools/setup/bootstrap.py
 
@@ -121,7 +124,10 @@ chat-servers:
 	@$(PYTHON) tools/setup/get_chat_servers.py || echo "The tests that need them are skipped."
 
 synapse:
-	@$(PYTHON) tools/setup/get_synapse.py || echo "The tests that need it are skipped."
+	@$(PYTHON) tools/setup/get_environment.py $@ || echo "The tests that need it are skipped."
+
+llama:
+	@$(PYTHON) tools/setup/get_environment.py $@ $(MODELS) || echo "The tests that need it are skipped."
 
 chromium:
 	@$(PYTHON) tools/setup/get_chromium.py || echo "The tests that need it are skipped."

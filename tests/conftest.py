@@ -67,8 +67,8 @@ ONE_BY_ONE = ("/test_archive_kills.py", "/test_background_tasks.py", "/test_proo
 WAITING = "tests/e2e/telegram/"
 """A folder whose tests wait for pauses of Telegram's: it comes first, and goes to one worker, while others have work."""
 
-WHOLE_FOLDERS = ("tests/page/tasks/", "tests/page/views/", WAITING)
-"""Likewise for folders: all files of one go to one worker, since they share a browser and what it looks at."""
+WHOLE_FOLDERS = ("tests/page/tasks/", "tests/page/views/", "tests/real_model/", WAITING)
+"""Likewise for folders: all files of one go to one worker, since they share a browser and what it looks at, or all cores."""
 
 SECONDS = extent(1800, 120)
 """How long one unit file may take on one runtime."""

@@ -8,7 +8,7 @@ from pages import PAGES, ROOT, fences, in_backticks, plain, read, rows, section
 
 PAGE = "docs/design/testing.md"
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
-STEPS = {".venv", "companion", "micropython", "mosquitto", "chat-servers", "synapse", "chromium"}
+STEPS = {".venv", "companion", "micropython", "mosquitto", "chat-servers", "synapse", "llama", "chromium"}
 """Targets that others stand on and nobody types."""
 
 _CALL = re.compile(r"\bmake((?: [a-z][a-z-]*)+)\b")

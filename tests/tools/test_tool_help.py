@@ -17,7 +17,7 @@ COMMANDS = [
     for path in MODULES
     if path.parent.name != "board" and '__name__ == "__main__"' in path.read_text(encoding="utf-8")
 ]
-BEFORE_A_VENV = ("bootstrap.py", "get_micropython.py", "get_mosquitto.py", "get_chat_servers.py", "get_synapse.py")
+BEFORE_A_VENV = ("bootstrap.py", "get_micropython.py", "get_mosquitto.py", "get_chat_servers.py", "get_environment.py")
 
 
 def _help(command: str, *options: str) -> subprocess.CompletedProcess[str]:

@@ -125,11 +125,8 @@ def main() -> int:
         return 0
     try:
         install(locks[-1])
-    except debian.Unavailable as problem:
+    except (debian.Unavailable, subprocess.CalledProcessError) as problem:
         print(f"python: {problem}", file=sys.stderr)
-        return 1
-    except subprocess.CalledProcessError as problem:
-        print(f"python: {problem.cmd[0]} failed with status {problem.returncode}, see above.", file=sys.stderr)
         return 1
     write_command(VENV / "bin", VENV / "bin" / "python")
     STAMP.write_text(stamp_of(locks[-1]))

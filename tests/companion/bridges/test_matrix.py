@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 
-import get_synapse
+import get_environment
 from bridge_run import made, on, running
 from engram_host.companion.bridges.matrix import bridge as matrix
 from engram_host.companion.bridges.matrix import rooms as matrix_rooms
@@ -17,7 +17,7 @@ from recording_host import RecordingHost
 
 pytestmark = [
     pytest.mark.soak,
-    pytest.mark.skipif(not get_synapse.usable(), reason="Synapse is not installed for this machine"),
+    pytest.mark.skipif(not get_environment.usable("synapse"), reason="Synapse is not installed for this machine"),
 ]
 
 

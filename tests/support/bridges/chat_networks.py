@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import get_synapse
+import get_environment
 import ngircd_server
 import prosody_server
 from bridge_peers import Server
@@ -51,7 +51,9 @@ NETWORKS: Mapping[str, ChatNetwork] = {
             has_edits=False,
             keeps=False,
         ),
-        ChatNetwork("matrix", MatrixServer, lambda server, peer: peer.group, get_synapse.usable, sign="/"),
+        ChatNetwork(
+            "matrix", MatrixServer, lambda server, peer: peer.group, lambda: get_environment.usable("synapse"), sign="/"
+        ),
         ChatNetwork("telegram", TelegramServer, lambda server, peer: str(server.forum.id), is_fake=True, sign="/"),
         ChatNetwork("discord", DiscordServer, lambda server, peer: str(server.house.id), is_fake=True),
         ChatNetwork("slack", SlackServer, lambda server, peer: server.house.id, is_fake=True),

@@ -13,7 +13,7 @@ from typing import Any
 
 import httpx
 
-import get_synapse
+import get_environment
 from matrix_peer import MatrixPeer
 from peers import free_port
 from server_process import PLAIN, ServerProcess
@@ -70,7 +70,8 @@ class MatrixServer(ServerProcess):
         }
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        return get_synapse.command(self._config), {}
+        words = [get_environment.python("synapse"), "-m", "synapse.app.homeserver"]
+        return [*words, "--config-path", str(self._config)], {}
 
     def is_ready(self) -> bool:
         try:
