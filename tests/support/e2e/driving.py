@@ -122,14 +122,20 @@ class Ended:
     problems: str
 
 
-def say(home: Home, *messages: str | bytes, end: str = "\n", command: tuple[str, ...] = BOARD) -> Ended:
+def say(
+    home: Home,
+    *messages: str | bytes,
+    end: str = "\n",
+    command: tuple[str, ...] = BOARD,
+    within: float = 3 * SECONDS,
+) -> Ended:
     """Run the board with these lines as its input."""
     if command is BOARD:
         home.folder.mkdir(parents=True, exist_ok=True)
     lines = [message if isinstance(message, bytes) else message.encode() for message in messages]
     data = b"\n".join(lines) + (end.encode() if lines else b"")
     done = subprocess.run(
-        command, input=data, capture_output=True, env=home.variables(), timeout=3 * SECONDS, **home.process
+        command, input=data, capture_output=True, env=home.variables(), timeout=within, **home.process
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -157,6 +163,7 @@ class Talk:
 
     def __init__(self, process: subprocess.Popen[bytes], keys: int, screen: int):
         self.process = process
+        self.within = SECONDS
         self.keys = keys
         self.screen = screen
         self._is_open = True
@@ -178,7 +185,7 @@ class Talk:
     def heard(self, *texts: str) -> str:
         """All that came since the last call, up to and with the first of `texts` that comes."""
         wanted = [text.encode() for text in texts]
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + self.within
         while not (ends := [self._new.index(text) + len(text) for text in wanted if text in self._new]):
             assert self._read(deadline), self._story(f"{' or '.join(texts)!r} did not come")
         heard, self._new = self._new[: min(ends)], self._new[min(ends) :]
@@ -186,7 +193,7 @@ class Talk:
 
     def heard_to_the_end(self) -> str:
         """All that comes until the board has ended."""
-        deadline = time.monotonic() + SECONDS
+        deadline = time.monotonic() + self.within
         while self._read(deadline):
             pass
         assert time.monotonic() < deadline, self._story("the board did not end")
@@ -208,7 +215,7 @@ class Talk:
     def status(self) -> int:
         """How the launcher ended, which it has to do by itself."""
         self.heard_to_the_end()
-        return self.process.wait(SECONDS)
+        return self.process.wait(self.within)
 
     def end(self) -> int:
         """End the input, as Ctrl-D or a pipe's end does; the status."""

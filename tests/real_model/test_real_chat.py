@@ -1,0 +1,77 @@
+"""A board with a real model on llama.cpp's server: the wire, the time limits, and a window that is too small."""
+
+import pytest
+
+from driving import CTRL_C, TERMINAL, Home, say, talking
+from waiting import wait_until
+
+pytestmark = pytest.mark.real_model
+
+SECONDS = 200
+"""How long the answers of a test may take on a slow machine."""
+
+LONG = " ".join(f"On day {day} the fern in the hall had {day * 7} leaves." for day in range(120))
+RUSSIAN = " ".join(f"На {day} день у папоротника в прихожей было {day * 7} листьев." for day in range(60))
+
+
+def test_a_model_answers(home: Home, served):
+    server = served()
+    printed = say(home.asking(server.url), "hello", within=SECONDS).printed
+    asked, answered = home.turns()
+    assert asked["text"] == "hello" and answered["role"] == "assistant"
+    assert answered["text"] in printed
+    assert server.prompts()[-1].rpartition("user\n")[2].count("hello") == 1
+
+
+@pytest.mark.soak
+def test_a_long_message_is_read_to_its_end_and_its_prefix_only_once(home: Home, served, measured):
+    server = served()
+    printed = say(home.asking(server.url), LONG, "thank you", "and good night", within=SECONDS).printed
+    assert [turn["role"] for turn in home.turns()] == 3 * ["user", "assistant"], printed
+    assert f"{119 * 7} leaves" in server.prompts()[0]
+    first, *_, last = server.timings()
+    assert last.read < first.read / 10
+    measured(
+        read_a_second=round(first.read / first.read_seconds),
+        written_a_second=round(last.written / last.written_seconds, 1),
+        first_turn={"tokens": first.read, "seconds": first.read_seconds},
+        later_turn={"tokens": last.read, "seconds": last.read_seconds},
+    )
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("is_writing", [False, True], ids=["reading", "writing"])
+def test_ctrl_c_frees_the_slot(home: Home, served, is_writing: bool):
+    server = served()
+    with talking(home.asking(server.url).having(llm__reply_tokens=2000), on=TERMINAL) as talk:
+        talk.say("Count from one to a thousand, in words. " + ("" if is_writing else LONG))
+        wait_until(talk._story("it is not asked"), lambda: _works(server.slot(), is_writing), within=SECONDS)
+        talk.type(CTRL_C)
+        assert talk.status() == 0
+    wait_until("the slot is busy", lambda: not server.slot()["is_processing"], within=30)
+
+
+def _works(slot: dict, is_writing: bool) -> bool:
+    return slot["is_processing"] and (slot["next_token"][0]["n_decoded"] > 5 if is_writing else True)
+
+
+@pytest.mark.soak
+def test_a_server_that_loads_its_model_is_waited_for(home: Home, served):
+    server = served(is_loading=True)
+    with talking(home.asking(server.url)) as talk:
+        talk.within = SECONDS
+        talk.heard("lists the commands")
+        server.begin()
+        wait_until(server.printed, lambda: server.health() == 503)
+        talk.say("hello")
+        talk.end()
+        assert "503" in talk.seen.decode()
+    assert [turn["role"] for turn in home.turns()] == ["user", "assistant"], talk.seen.decode()
+
+
+@pytest.mark.soak
+def test_a_window_that_the_messages_overflow(home: Home, served):
+    server = served(context=2048)
+    printed = say(home.asking(server.url), "hello", RUSSIAN, RUSSIAN, "thank you", within=SECONDS).printed
+    assert [turn["role"] for turn in home.turns()] == 4 * ["user", "assistant"], printed
+    assert not [line for line in printed.splitlines() if line.startswith("! ")]

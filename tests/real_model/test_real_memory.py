@@ -1,0 +1,92 @@
+"""What a real model learns from messages, is shown of memories, and does with its tools."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from driving import Home, Talk, say, talking
+from engram.text.light_words import content_terms
+from fake_llm import serving as serving_script
+from waiting import wait_until
+
+pytestmark = [pytest.mark.real_model, pytest.mark.soak]
+
+MESSAGES = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
+SECONDS = 230
+"""How long a model may take for all messages of a test."""
+
+LEARNED = {"qwen15": 0.8}
+"""The least share of the facts in MESSAGES that a model learns, if any."""
+
+MEMORIES = {
+    "my bike is green": "What colour is my bike?",
+    "the boiler is in the cellar": "Where is the boiler?",
+    "Anna is allergic to nuts": "What is Anna allergic to?",
+    "the dentist is Dr. Okafor": "Who is my dentist?",
+    "our car is a white Skoda": "What car do we have?",
+    "the spare key hangs in the shed": "Where does the spare key hang?",
+    "Jonas plays the cello": "What does Jonas play?",
+    "the bins are emptied on Thursdays": "When are the bins emptied?",
+    "my blood group is A negative": "What is my blood group?",
+    "the hall was painted in March": "When was the hall painted?",
+    "the router is a Fritzbox": "Which router is it?",
+    "Minka the cat is seven years old": "How old is Minka?",
+    "my shoe size is 43": "What is my shoe size?",
+    "the wedding was in Porto": "Where was the wedding?",
+    "grandpa was born in 1946": "When was grandpa born?",
+    "mein Chef heißt Wolfgang": "Wie heißt mein Chef?",
+    "der Urlaub geht nach Norwegen": "Wohin geht der Urlaub?",
+    "ma fille s'appelle Chloé": "Comment s'appelle ma fille ?",
+    "мою собаку зовут Рекс": "Как зовут мою собаку?",
+    "我的车是白色的丰田": "我的车是什么颜色？",
+}
+ORDERS = {
+    "Please remember that my bike is green.": ("memory/memory_records.*jsonl", "green"),
+    "Remind me tomorrow at 9:00 to water the fern.": ("timers.jsonl", "fern"),
+    "Please remember that Anna is allergic to nuts.": ("memory/memory_records.*jsonl", "nuts"),
+    "Please note for today that the plumber came.": ("memory/*.md", "plumber"),
+}
+
+
+def test_each_question_comes_with_what_was_kept_before_a_restart(home: Home, served, measured):
+    say(home, *(f"remember that {fact}" for fact in MEMORIES))
+    server = served()
+    say(home.asking(server.url).having(llm__reply_tokens=64), *MEMORIES.values(), within=SECONDS)
+    asked = [prompt.rpartition("user\n")[2] for prompt in server.prompts()]
+    recalled = [
+        any(memory in said for said in asked if question in said)
+        for memory, question in zip(home.memories(), MEMORIES.values(), strict=True)
+    ]
+    answers = [turn["text"] for turn in home.turns() if turn["role"] == "assistant"][-len(MEMORIES) :]
+    right = [fact.split()[-1].lower() in answer.lower() for fact, answer in zip(MEMORIES, answers, strict=True)]
+    measured(recalled=f"{sum(recalled)} of {len(recalled)}", answered=f"{sum(right)} of {len(right)}")
+    assert all(recalled), [question for question, is_there in zip(asked, recalled, strict=False) if not is_there]
+
+
+def test_facts_are_learned_from_messages_and_nothing_else(home: Home, served, model: str, measured):
+    with serving_script([{"reply": "I see."}]) as script:
+        say(home.asking(script.url), *(row["said"] for row in MESSAGES))
+    server = served()
+    to_read = sum(bool(content_terms(row["said"])) for row in MESSAGES)
+    with talking(home.asking(server.url).having(extract__on=True, extract__pause_seconds=0)) as talk:
+        wait_until(talk._story("not all was read"), lambda: messages_read(talk) >= to_read, within=SECONDS)
+    stored = [content.lower() for content in home.memories()]
+    facts = [words for row in MESSAGES for words in row["facts"]]
+    right = sum(any(all(word in content for word in words) for content in stored) for words in facts)
+    wrong = [content for content in stored if not any(all(word in content for word in words) for words in facts)]
+    measured(learned=f"{right} of {len(facts)}", wrong=len(wrong), empty=sum(not row["facts"] for row in MESSAGES))
+    assert right >= LEARNED.get(model, 0) * len(facts), stored
+    assert len(wrong) <= (1 if model in LEARNED else len(facts)), wrong
+
+
+def messages_read(talk: Talk) -> int:
+    talk.say("/stats")
+    return int(talk.heard("messages since the start").split()[-5])
+
+
+def test_orders_are_carried_out(home: Home, served, measured):
+    server = served()
+    say(home.asking(server.url).having(llm__reply_tokens=200), *ORDERS, within=SECONDS)
+    done = [any(word in path.read_text() for path in home.folder.glob(files)) for files, word in ORDERS.values()]
+    measured(orders=f"{sum(done)} of {len(done)}")

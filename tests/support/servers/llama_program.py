@@ -1,0 +1,23 @@
+"""llama.cpp's server until it is killed: MODEL PORT CONTEXT FOLDER, with the Python of build/llama.
+
+FOLDER gets a file for each prompt, as the model reads it.
+"""
+
+import signal
+import sys
+
+import xllamacpp  # pyright: ignore[reportMissingImports]
+
+
+def main() -> None:
+    model, port, context, folder = sys.argv[1:]
+    params = xllamacpp.CommonParams()
+    params.model.path, params.port, params.n_ctx, params.path_prompts_log_dir = model, int(port), int(context), folder
+    # A closed connection is noticed between two batches.
+    params.use_jinja, params.warmup, params.n_batch = True, False, 256
+    server = xllamacpp.Server(params)
+    while server:
+        signal.pause()
+
+
+main()
