@@ -53,10 +53,11 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_service_is_named_and_its_model_tested(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    written: dict[str, bytes] = {}
-    board = SimpleNamespace(list_tree=lambda *_, **__: {}, replace=written.__setitem__)
-    tested: list[tuple[str, str]] = []
+def test_a_service_is_named_its_model_tested_and_the_key_of_another_one_removed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    there, tested = {"secrets.json": b'{"llm": {"key": "old"}}'}, []
+    board = SimpleNamespace(list_tree=lambda *_, **__: there, get_file=there.__getitem__, replace=there.__setitem__)
     monkeypatch.setattr(setup, "open_session", lambda *_: contextlib.nullcontext(board))
     monkeypatch.setattr(setup.terminal, "run_command", lambda *asked: tested.append(asked))
     monkeypatch.setattr(sys, "stdin", Terminal())
@@ -64,15 +65,11 @@ def test_a_service_is_named_and_its_model_tested(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(setup, "input", lambda _: next(typed), raising=False)
     monkeypatch.setattr(setup.getpass, "getpass", lambda _: "")
     setup.setup("/dev/ttyACM0", Progress())
-    llm = json.loads(written["config.json"])["llm"]
+    llm = json.loads(there["config.json"])["llm"]
     assert llm == {"url": "http://192.168.1.20:11434/v1", "api": "openai", "model": "qwen2.5:7b"}
+    assert json.loads(there["secrets.json"])["llm"] == {}
     assert tested == [("/dev/ttyACM0", "/model test")]
     assert "OLLAMA_HOST=0.0.0.0" in capsys.readouterr().err
-
-
-def test_a_service_without_a_key_is_not_sent_that_of_another():
-    answers = SetupAnswers(url="http://192.168.1.20:11434/v1", forgets_key=True)
-    assert json.loads(setup.with_secrets({"llm": {"key": "old"}}, answers))["llm"] == {}
 
 
 @needs_32_bit

@@ -1,11 +1,13 @@
 """/model test: a chat, a tool call and a fact are tried with the model, told in plain words, and nothing is kept."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from driving import CTRL_C, TERMINAL, Home, say, talking
 from fake_llm import Serving
+from one_case import in_one_case
 
 Scripted = Callable[..., Serving]
 
@@ -25,19 +27,17 @@ def checks(printed: str) -> list[str]:
     return [line for line in printed.splitlines() if line.startswith(("chat ", "tools ", "facts ", "This "))]
 
 
-@pytest.mark.parametrize(
-    ("rules", "told"),
+@in_one_case(
+    "rules, told",
     [
         ((CALL, FACT, CHAT), ("works; it called memory_store", "works; it read: Carla lives in Lyon", "all that")),
         ((FACT, CHAT), ("no: it called none, and said: The sea is blue.", "works", "too small for tools")),
         ((CALL, CHAT), ("works", "no: answer", "finds no facts")),
         ((CHAT,), ("no", "no", "can only chat")),
     ],
-    ids=["all", "no tools", "no facts", "chat only"],
 )
-def test_a_model_is_judged_and_nothing_of_it_is_kept(
-    home: Home, scripted: Scripted, rules: tuple, told: tuple[str, ...]
-):
+def test_a_model_is_judged_and_nothing_of_it_is_kept(rules, told, tmp_path: Path, scripted: Scripted):
+    home = Home(tmp_path / "home")
     printed = say(home.asking(scripted(*rules).url), "/model test", "/memory list").printed
     chat, *others = checks(printed)
     assert "works; the first word came after 0 s" in chat

@@ -3,7 +3,7 @@
 import getpass
 import json
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engram_host.boards import profile, terminal
@@ -76,22 +76,20 @@ def setup(named_port: str, progress: Progress) -> None:
 def _asked() -> SetupAnswers:
     network = _ask("Network (empty: as it is): ")
     password = _ask("Password (empty: an open network): ", hidden=True) if network else ""
-    service, url = _ask_service()
-    needs_key = service is None or service.needs_key
-    default = service.model if service else ""
+    service = _ask_service()
     return SetupAnswers(
         network,
         password,
-        url,
-        model=_ask(f"Model (empty: {default or 'as it is'}): ") or default,
-        key=_ask("Key of the LLM service (empty: as it is): ", hidden=True) if needs_key else "",
+        service.url,
+        model=_ask(f"Model (empty: {service.model or 'as it is'}): ") or service.model,
+        key=_ask("Key of the LLM service (empty: as it is): ", hidden=True) if service.needs_key else "",
         token=_ask("Token of a Telegram bot (empty: as it is): ", hidden=True),
-        forgets_key=not needs_key,
+        forgets_key=not service.needs_key,
     )
 
 
-def _ask_service() -> tuple[LlmService | None, str]:
-    """Return a service of the table, if one was named, and the URL."""
+def _ask_service() -> LlmService:
+    """Return a service of the table, or one that has only the typed URL."""
     services = {each.name.lower(): each for each in all_services()}
     if sys.stdin.isatty():
         sys.stderr.write(f"LLM services: {listed([each.name for each in services.values()])}\n")
@@ -100,12 +98,11 @@ def _ask_service() -> tuple[LlmService | None, str]:
     if service is None:
         if said and "://" not in said:
             raise BadRequest(f"there is no service {said[:40]} in the table: give its URL.")
-        return None, said
+        return LlmService("", "", said, needs_key=True, model="", note="")
     sys.stderr.write(f"{service.name}: {service.note}.\n")
-    if not service.is_own:
-        return service, service.url
-    here = own_address()
-    return service, service.url_at(_ask(f"Address of the computer that runs it (empty: {here}): ").strip() or here)
+    here = own_address() if service.is_own else ""
+    computer = _ask(f"Address of the computer that runs it (empty: {here}): ").strip() if service.is_own else ""
+    return replace(service, url=service.url_at(computer or here))
 
 
 def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
