@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
+from engram_host.companion.embedding.embedder import FallbackEmbedder
 from engram_host.companion.errors import EmbedderError, EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
 
@@ -148,11 +148,6 @@ def test_the_wanted_one_takes_over_once_it_is_back():
     clock.now += REBUILD_AFTER
     ready(chain)
     assert chain.model == "big"
-
-
-def test_no_embedder_says_that_it_is_switched_off():
-    with pytest.raises(EmbedderRefused, match="switched off"):
-        asyncio.run(NoEmbedder().embed(["a"], "query"))
 
 
 class Life(RuleBasedStateMachine):

@@ -160,18 +160,13 @@ def test_a_service_that_wants_a_long_wait_is_left_alone(peer):
     assert len(peer.requests) == 1
 
 
-def test_attempts_end(peer):
-    peer.faults.extend([500] * 9)
+@in_one_case("kind, attempts", [("passage", 4), ("query", 2)])
+def test_attempts_end_sooner_for_a_query(peer, kind, attempts):
+    before = len(peer.requests)
+    peer.faults.extend([500] * attempts)
     with pytest.raises(EmbedderUnavailable, match="500"):
-        embed(remote_embedder(peer), ["a"])
-    assert len(peer.requests) == 4
-
-
-def test_a_query_is_tried_again_only_once(peer):
-    peer.faults.extend([500] * 9)
-    with pytest.raises(EmbedderUnavailable):
-        embed(remote_embedder(peer), ["a"], "query")
-    assert len(peer.requests) == 2
+        embed(remote_embedder(peer), ["a"], kind)
+    assert len(peer.requests) == before + attempts
 
 
 @in_one_case("fault", ["few", "wide", "nan", "zero", "words", "twice"])

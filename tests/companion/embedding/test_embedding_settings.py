@@ -6,9 +6,9 @@ import importlib.util
 import pytest
 
 from embedding_service import KEY, MODEL, EmbeddingService
-from engram_host.companion.embedding.embedder import FallbackEmbedder, NoEmbedder
+from engram_host.companion.embedding.embedder import FallbackEmbedder
 from engram_host.companion.embedding.embedding_service import make_embedder
-from engram_host.companion.errors import SettingError
+from engram_host.companion.errors import EmbedderRefused, SettingError
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.settings_reader import read_section
 from one_case import in_one_case
@@ -105,13 +105,12 @@ def test_of_the_local_models_those_are_taken_that_are_installed(store, monkeypat
     assert links(make_embedder(load({}), values=store.values, vectors=store.vectors, key_version=1)) == expected
 
 
-def test_none_makes_none(store):
-    assert isinstance(
-        make_embedder(
-            load({"provider": "none", "api_key": KEY}), values=store.values, vectors=store.vectors, key_version=1
-        ),
-        NoEmbedder,
+def test_none_makes_none_and_says_so(store):
+    none = make_embedder(
+        load({"provider": "none", "api_key": KEY}), values=store.values, vectors=store.vectors, key_version=1
     )
+    with pytest.raises(EmbedderRefused, match="switched off"):
+        asyncio.run(none.embed(["a"], "query"))
 
 
 @in_one_case("is_cached, requests", [(True, 2), (False, 3)])
