@@ -183,10 +183,11 @@ class Board:
             records=self.records,
             journal=self.journal,
             recall=self.recall,
-            profile=self.profile,
-            notes=self.notes,
+            profiles=self.profile,
+            notebooks=self.notes,
             toolbox=self.toolbox,
             model=self.model,
+            snapshots={},
         )
         self.offline = Offline(self.records, self.recall, self.forgetting, self.remote_search, self.notes, self.config)
         if self.model and learns:

@@ -135,15 +135,12 @@ class Agent(_Parts):
         # Before it waits: a message stays kept, or not kept, whatever the person says meanwhile.
         if origin.is_new and self.begin_unkept(caller, content, origin.is_said):
             origin = UnkeptOrigin(origin.forwarded, origin.quoted)
-        return await self.turn_queue.run(sink.may_exceed_queue, self._turn, caller, content, sink, origin)
-
-    async def _turn(self, caller, content: str, sink: Sink, origin) -> Outcome:
-        self.turns += 1
-        outcome = await self._run(caller, content, sink, origin)
+        outcome = await self.turn_queue.run(sink.may_exceed_queue, self._run, caller, content, sink, origin)
         self.failed += bool(outcome.problem)
         return outcome
 
     async def _run(self, caller, content: str, sink: Sink, origin) -> Outcome:
+        self.turns += 1
         said = own_words(content)
         command = parse(said)
         if command.kind == "unkept" and command.content and isinstance(origin, UnkeptOrigin) and origin.is_said:

@@ -58,23 +58,14 @@ Window = namedtuple("Window", "turns room for_memories gist")
 """Seqs of the shown turns, the tokens left for message and tool calls, and for memories, and a line on the turns before."""
 
 
-class PromptBuilder:
-    """A builder of prompts from one board's memory."""
+_Parts = namedtuple("_Parts", "config clock records journal recall profiles notebooks toolbox model snapshots")
 
+
+class PromptBuilder(_Parts):
+    """A builder of prompts from one board's memory; `snapshots` is a dict of its own."""
+
+    # snapshots  by session (key, all tags, line of the catalog), kept until the window moves
     senses = None
-
-    def __init__(self, *, config, clock, records, journal, recall, profile, notes, toolbox, model=None):
-        self.config = config
-        self.model = model
-        self.clock = clock
-        self.records = records
-        self.journal = journal
-        self.recall = recall
-        self.profile_files = profile
-        self.notes_files = notes
-        self.toolbox = toolbox
-        self.snapshots = {}
-        """By session (key, all tags, line of the catalog), kept until the window moves."""
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """Return the Window of turns that the prompt for the turn `seq` shows before it."""
@@ -159,7 +150,7 @@ class PromptBuilder:
             if tags:
                 yield "# Tags in use\n" + tags
         elif not caller.group:
-            yield from self._notes(self.notes_files.for_caller(caller))
+            yield from self._notes(self.notebooks.for_caller(caller))
 
     def _guide(self, caller, name: str) -> str:
         """Return the guidance without its lines on tools that the caller has not."""
@@ -171,7 +162,7 @@ class PromptBuilder:
 
     def _profile(self, caller, names):
         budget = self._share(_PROFILE_SHARE) // len(profile.STABLE)
-        keeper = self.profile_files.for_caller(caller)
+        keeper = self.profiles.for_caller(caller)
         for name in keeper.names():
             if name in names:
                 yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
@@ -266,7 +257,7 @@ class PromptBuilder:
         budget = min(self.config.get("notes.tokens"), most)
         if mode != "full" or caller.group or budget <= 2 * _MARK:
             return "", ()
-        notes = self.notes_files.for_caller(caller)
+        notes = self.notebooks.for_caller(caller)
         blocks, whole = [], []
         for name in (notes.yesterday(), notes.today()):
             content = notes.text(name).strip()

@@ -47,6 +47,12 @@ class Model:
     # Most rounds of tool calls in one turn: stops a model that loops.
     rounds = 10
 
+    calls = tokens = 0
+    """Requests since the start, and the tokens in both directions, as the service counts them."""
+    problem = ""
+    is_reading = False
+    """True from a request until its first token."""
+
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
         self.name = name
         self.client = client
@@ -54,13 +60,6 @@ class Model:
         self.key = key
         self.retries = retries
         self._habits = {}
-        self.calls = 0
-        """Requests since the start."""
-        self.tokens = 0
-        """Tokens used in both directions, as the service counts them."""
-        self.problem = ""
-        self.is_reading = False
-        """True from a request until its first token."""
 
     @property
     def no_tools(self) -> str:
@@ -124,7 +123,8 @@ class _Asking:
                 # Without the key, should the service repeat it.
                 words = refusal.words.replace(self._model.key, "***") if self._model.key else refusal.words
                 said = describe_status(refusal.status, words)
-                unfit = self._unfit(refusal.status, words)
+                may_fit = refusal.status in _UNFIT and not self._has_spoken
+                unfit = may_fit and refused_name(words, self._request, self._model.adapter.optional, self._without)
                 if unfit:
                     self._without += (unfit,)
                     no_tools = said if unfit == "tools" else no_tools
@@ -212,11 +212,6 @@ class _Asking:
             await self._on_text(text)
 
     # --- what failed
-
-    def _unfit(self, status: int, words: str) -> str:
-        if self._has_spoken or status not in _UNFIT:
-            return ""
-        return refused_name(words, self._request, self._model.adapter.optional, self._without)
 
     async def _wait(self, problem: str, advice: str, status: int = 0, retry_after: int = -1) -> None:
         """Wait before a retry; raise the error if none is left."""

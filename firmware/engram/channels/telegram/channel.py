@@ -53,7 +53,9 @@ class Telegram:
                     if not poller.bot.id:
                         await poller.connect()
                         await self._register_commands()
-                    await self._reap()
+                    for task in [task for task in self._tasks if task.done()]:
+                        self._tasks.remove(task)
+                        await task
                     self._redeliver_owed()
                     self._api.client.tidy()  # a link that idles
                     # An answer under way may turn out to be kept for later: no long poll is to delay that.
@@ -76,11 +78,6 @@ class Telegram:
 
     def _begin(self, work, *arguments) -> None:
         self._tasks.append(start_task(work, *arguments))
-
-    async def _reap(self) -> None:
-        for task in [task for task in self._tasks if task.done()]:
-            self._tasks.remove(task)
-            await task
 
     async def _register_commands(self) -> None:
         menu = [{"command": name, "description": purpose} for name, _, purpose in self._commands()]
