@@ -146,9 +146,9 @@ class Agent(_Parts):
         if command.kind == "unkept" and command.content and isinstance(origin, UnkeptOrigin) and origin.is_said:
             content, said = content.replace(said, command.content), command.content
             command = parse(said)
-        has_model = self.model and not (self.model.no_tools and command.kind in _ORDERS and origin.is_said)
-        offline = None if has_model else self.offline
-        is_command = offline is not None and origin.is_said and bool(command.kind)
+        is_order = origin.is_said and command.kind in _ORDERS
+        is_offline = not self.model or (is_order and bool(self.model.no_tools))
+        is_command = is_offline and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
         if origin.is_said:
@@ -158,7 +158,7 @@ class Agent(_Parts):
         else:
             turn.only = self.toolbox.names_that_keep_nothing()
         try:
-            return await self._answer_turn(turn, content, sink, origin, offline)
+            return await self._answer_turn(turn, content, sink, origin, is_offline)
         finally:
             if turn.has_acted and origin.mid and turn.is_kept:
                 try:
@@ -172,10 +172,9 @@ class Agent(_Parts):
             self.journal.unkept.begin(caller)
         return self.journal.unkept.is_on(caller)
 
-    async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, offline) -> Outcome:
-        caller = turn.caller
+    async def _answer_turn(self, turn: Turn, content: str, sink: Sink, origin, is_offline: bool) -> Outcome:
         if origin.corrects:
-            for line in take_back(self.records, "t%d" % origin.corrects, caller):
+            for line in take_back(self.records, "t%d" % origin.corrects, turn.caller):
                 await sink.notice(line)
         # To look at the keyboard between the flash's work for the message and the search for its answer.
         await sleep_ms(0)
@@ -186,12 +185,8 @@ class Agent(_Parts):
             reminders = _UNKEPT_RULE
         if origin.is_said and not reply and turn.command.kind not in _ORDERS:
             reminders = await self.timers.remind(turn, turn.said, sink) + reminders
-        if offline and not reply:
-            reply = (
-                _NOT_THEIRS % turn.forwarded
-                if turn.forwarded
-                else await offline.answer(caller, turn.command, turn.id, turn.act)
-            )
+        if is_offline and not reply:
+            reply = _NOT_THEIRS % turn.forwarded if turn.forwarded else await self._obey(turn)
         if reply:
             # A command's answer repeats stored text: as a searchable turn it would be found instead of it.
             if origin.mid or not turn.is_kept:
@@ -229,12 +224,15 @@ class Agent(_Parts):
         if (is_ignored and not problem) or problem == _AS_TEXT:
             self.model.note_no_call()
         if is_ignored or (kind and not (is_whole or reply.all())):
-            answer = await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
-            await sink.notice(answer)
+            await sink.notice(await self._obey(turn))
         await self._tell_no_tools(sink)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
         return Outcome(turn.id, reply.all(), problem)
+
+    async def _obey(self, turn: Turn) -> str:
+        """Return the board's own answer to a command."""
+        return await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
 
     async def _tell_no_tools(self, sink: Sink) -> None:
         """Tell once that the model counts as one without tools."""

@@ -5,6 +5,7 @@ adapter  OpenAI, Anthropic    what the API says, both ways (see request.py)
 """
 
 import asyncio
+from collections import namedtuple
 
 from engram.clock import Backoff
 from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
@@ -98,39 +99,33 @@ class Model:
         return reply
 
 
-class _Asking:
-    def __init__(self, model: Model, habits: _Habits, request: Request, on_text, on_retry):
-        self._model = model
-        self._habits = habits
-        self._request = request
-        self._on_text = on_text
-        self._on_retry = on_retry
-        self._name = request.model or model.name
-        self._without = habits.without
-        self._started = self._attempted = ticks_ms()
-        self._failures = 0
-        self._backoff = Backoff(model.first_wait_ms, model.longest_wait_ms)
+class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
+    _failures = 0
 
     async def reply(self) -> Reply:
         """Ask until there is a reply; ModelError."""
-        no_tools = self._habits.no_tools
+        self._name = self.request.model or self.model.name
+        self._without = self.habits.without
+        self._started = self._attempted = ticks_ms()
+        self._backoff = Backoff(self.model.first_wait_ms, self.model.longest_wait_ms)
+        no_tools = self.habits.no_tools
         while True:
-            self._draft = self._model.adapter.draft(self._habits.opens_no_thought)
+            self._draft = self.model.adapter.draft(self.habits.opens_no_thought)
             try:
                 await self._attempt()
                 break
             except Refusal as refusal:
                 # Without the key, should the service repeat it.
-                words = refusal.words.replace(self._model.key, "***") if self._model.key else refusal.words
+                words = refusal.words.replace(self.model.key, "***") if self.model.key else refusal.words
                 said = describe_status(refusal.status, words)
                 may_fit = refusal.status in _UNFIT and not self._has_spoken
-                unfit = may_fit and refused_name(words, self._request, self._model.adapter.optional, self._without)
+                unfit = may_fit and refused_name(words, self.request, self.model.adapter.optional, self._without)
                 if unfit:
                     self._without += (unfit,)
                     no_tools = said if unfit == "tools" else no_tools
                     continue
                 if not is_busy(refusal.status):
-                    error = model_error(refusal.status, words, self._model.client.url, self._name)
+                    error = model_error(refusal.status, words, self.model.client.url, self._name)
                     raise ModelError("the answer broke off: " + str(error)) if self._has_spoken else error
                 problem = _NOT_READY if refusal.status == _LOADING else "the model's service cannot answer now"
                 await self._wait(problem + said, "; try again later", refusal.status, refusal.retry_after)
@@ -139,11 +134,11 @@ class _Asking:
             except Refused as error:
                 raise ModelError(str(error))
             except NetError as error:
-                is_local = "//localhost" in self._model.client.url or "//127." in self._model.client.url
+                is_local = "//localhost" in self.model.client.url or "//127." in self.model.client.url
                 await self._wait(str(error), _LOCAL if is_local else "; check the network")
-        self._habits.without = self._without
-        self._habits.no_tools = no_tools
-        self._habits.opens_no_thought = self._draft.answer.has_closed
+        self.habits.without = self._without
+        self.habits.no_tools = no_tools
+        self.habits.opens_no_thought = self._draft.answer.has_closed
         return self._draft.reply()
 
     @property
@@ -153,10 +148,10 @@ class _Asking:
     # --- one attempt
 
     async def _attempt(self) -> None:
-        model, request, draft = self._model, self._request, self._draft
+        model, request, draft = self.model, self.request, self._draft
         path, headers = model.adapter.path(model.client.prefix), model.adapter.headers(model.key)
 
-        without = self._without + (("tools",) if self._habits.no_tools else ())
+        without = self._without + (("tools",) if self.habits.no_tools else ())
 
         def body():
             return model.adapter.body(request, self._name, without)
@@ -193,8 +188,8 @@ class _Asking:
                     break
             if draft.has_begun:
                 answer.hasten()
-                self._model.is_reading = False
-            if self._elapsed_ms() > self._model.answer_ms or self._is_silent():
+                self.model.is_reading = False
+            if self._elapsed_ms() > self.model.answer_ms or self._is_silent():
                 raise NetError("the answer is too slow")
         await answer.drain(_DRAIN_MS)
 
@@ -205,17 +200,17 @@ class _Asking:
             if not draft.stop:
                 raise _refusal_of(400, bytes(events.whole))
         elif events.is_page:
-            raise BadAnswer(self._model.client.url + " does not answer as a model does")
+            raise BadAnswer(self.model.client.url + " does not answer as a model does")
 
     async def _pass_on(self, text: str) -> None:
         if text:
-            await self._on_text(text)
+            await self.on_text(text)
 
     # --- what failed
 
     async def _wait(self, problem: str, advice: str, status: int = 0, retry_after: int = -1) -> None:
         """Wait before a retry; raise the error if none is left."""
-        model, elapsed_ms = self._model, self._elapsed_ms()
+        model, elapsed_ms = self.model, self._elapsed_ms()
         is_loading = status == _LOADING
         wait_ms = max(self._backoff.next_ms(), retry_after * 1000)
         may_pass = is_loading or (self._failures < model.retries and wait_ms <= model.longest_wait_ms)
@@ -232,13 +227,13 @@ class _Asking:
             raise ModelError(problem + advice)
         self._failures += 1
         model.is_reading = False
-        if self._on_retry:
-            await self._on_retry(problem, wait_ms)
+        if self.on_retry:
+            await self.on_retry(problem, wait_ms)
         await sleep_ms(wait_ms)
 
     def _is_silent(self) -> bool:
         """True if the first word of this attempt is due."""
-        return not self._draft.has_begun and ticks_diff(ticks_ms(), self._attempted) >= self._model.first_ms
+        return not self._draft.has_begun and ticks_diff(ticks_ms(), self._attempted) >= self.model.first_ms
 
     def _elapsed_ms(self) -> int:
         return ticks_diff(ticks_ms(), self._started)

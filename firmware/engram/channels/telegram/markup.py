@@ -138,16 +138,12 @@ def _style(data: bytes, at: int, within: bytes, out: list, opened: list) -> tupl
     for mark, tag in _STYLES:
         end = at + len(mark)
         if data[at:end] == mark:
-            if tag not in within and _may_open(data, at, end):
+            # Not in snake_case, nor in 2*3*4.
+            is_inside_word = at and _is_word(data[at - 1]) and (data[at] == 0x5F or end - at == 1)
+            if tag not in within and data[end : end + 1] not in (b"", b" ", b"\t") and not is_inside_word:
                 opened.append((tag, mark, len(out), end))
             return mark, end
     return _escape(data[at : at + 1]), at + 1
-
-
-def _may_open(data: bytes, at: int, end: int) -> bool:
-    # Not in snake_case, nor in 2*3*4.
-    is_inside_word = at and _is_word(data[at - 1]) and (data[at] == 0x5F or end - at == 1)
-    return end < len(data) and data[end] not in b" \t" and not is_inside_word
 
 
 def _may_close(data: bytes, at: int, end: int) -> bool:
