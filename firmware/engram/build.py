@@ -270,7 +270,12 @@ class Board:
         from engram.build_parts import make_model  # absent from boards without a model
         from engram.learning.model_check import ModelCheck  # absent, too
 
-        return await ModelCheck(self, make_model(self)).run(sink)
+        model = make_model(self)
+        try:
+            return await self.turn_queue.run(False, ModelCheck(self, model).run, sink)
+        finally:
+            model.client.idle_ms = -1  # its link is closed at once: TLS takes much of a board's memory
+            model.tidy()
 
     def add_channels(self) -> None:
         """Add the channels beside the console that the settings name."""

@@ -11,7 +11,6 @@ from engram.memory.access import OWNER
 
 _CHECK_MS = const(120_000)  # that each of the three checks may take: a person waits
 _SHOWN = const(80)  # characters of an answer
-_ROW = const("%-9s %s")
 
 
 class ModelCheck:
@@ -22,15 +21,12 @@ class ModelCheck:
         self._model = model
 
     async def run(self, sink) -> str:
-        """Test the model as one turn and return the verdict; EngramError if too many turns wait."""
+        """Test the model and return the verdict; the turn queue runs it, so that no message comes between."""
         self._sink = sink
         if self._board.jobs:
             await self._board.jobs.preempt()
-        return await self._board.turn_queue.run(False, self._run)
-
-    async def _run(self) -> str:
         intro, chat, tool, fact, failed, *verdicts = tables.rows("learning/model_check")
-        await self._sink.line(intro % (_CHECK_MS // 1000))
+        await sink.line(intro % (_CHECK_MS // 1000))
         if not await self._check("chat", self._chat(chat)):
             return failed
         has_tools = await self._check("tools", self._tool(tool))
@@ -46,12 +42,12 @@ class ModelCheck:
             said = "it took longer than %d s" % (_CHECK_MS // 1000)
         except EngramError as error:
             said = str(error)
-        await self._sink.line(_ROW % (name, ("works; " if is_ok else "no: ") + said))
+        await self._sink.line("%-9s %s" % (name, ("works; " if is_ok else "no: ") + said))
         return is_ok
 
     async def _chat(self, message: str) -> tuple:
         reply, first_ms, rest_ms = await self._ask(message)
-        if not reply.text.strip():
+        if not (reply.text.strip() or reply.calls):
             return False, "the answer was empty; if the model thinks first, raise llm.reply_tokens"
         read = max(0, reply.usage[0] - max(0, reply.usage[2])) * 1000 // first_ms
         figures = (first_ms + 500) // 1000, read, text.tokens(reply.text) * 1000 // rest_ms
