@@ -203,29 +203,16 @@ async def test_a_refusal_in_the_stream_is_judged_like_a_status():
     assert reply.text == "hi there"
 
 
-async def test_a_cancelled_request_is_closed_at_the_service_at_once_and_the_model_stays_usable():
-    for steps in ([GONE], [_HEAD, GONE], [_CUT, GONE]):
+async def test_a_cancelled_request_is_closed_at_once_and_not_sent_again_and_the_model_stays_usable():
+    for steps in ([GONE], [_HEAD, GONE], [_CUT, GONE], [_BUSY]):
         async with Peer(steps, [_WHOLE]) as peer:
-            model = _model(peer)
-            person = _Person()
-            task = asyncio.create_task(model.stream(_REQUEST, person.take))
-            is_spoken = steps[0] is _CUT
-            await wait_until("the request", lambda: person.text if is_spoken else peer.requests)  # noqa: B023
+            model, person = _model(peer, first_wait_ms=_LONG, longest_wait_ms=_LONG), _Person()
+            task = asyncio.create_task(model.stream(_REQUEST, person.take, person.wait))
+            signs = {_CUT: person.text, _BUSY: person.waits}.get(steps[0], peer.requests)
+            await wait_until("the request", lambda: signs)  # noqa: B023
             task.cancel()
             with raises(asyncio.CancelledError):
                 await task
-            await wait_until("the end of the link", lambda: peer.ended)
-            assert not model.is_reading
+            await wait_until("the end of the link", lambda: peer.ended or steps[0] is _BUSY)  # noqa: B023
+            assert not model.is_reading and len(peer.requests) == 1
             assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"
-
-
-async def test_a_request_that_is_cancelled_in_the_pause_of_a_retry_is_not_sent_again():
-    async with Peer([_BUSY], [_WHOLE]) as peer:
-        person = _Person()
-        model = _model(peer, first_wait_ms=_LONG, longest_wait_ms=_LONG)
-        task = asyncio.create_task(model.stream(_REQUEST, person.take, person.wait))
-        await wait_until("the pause", lambda: person.waits)
-        task.cancel()
-        with raises(asyncio.CancelledError):
-            await task
-        assert len(peer.requests) == 1
