@@ -58,7 +58,7 @@ async def test_a_silent_model_is_seen_at_work():
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: " + THOUGHT.encode() + b"\n\n"
     try:
         async with Peer([400, head, 400, b"data: " + NOTED.encode() + b"\n\ndata: [DONE]\n\n"]) as peer:
-            board = served(peer)
+            board = served(peer, console_echo=False)
             console = Console(board.config, board.inbox, io.BytesIO(), shown)
             await board.inbox.handle(Message("", OWNER, "hello", False, "", "", ""), console)
     finally:
