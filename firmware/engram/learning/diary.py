@@ -4,7 +4,7 @@ A line names the turns that it came from, so a day that has such lines of them i
 a distillation passes these lines over: the messages were read for facts themselves.
 """
 
-from engram import tables, text
+from engram import text
 from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -113,8 +113,7 @@ class DiaryBatch(operations.Batch):
         for number, turn in enumerate(self._turns, 1):
             lines.append(fenced("[%d %s] %s" % (number, self._time(turn), text.cut(own_words(turn["text"]), each))))
         said = "\n".join(lines + ["</said>"])
-        asked = tables.read("learning/diary").strip()
-        return await self._ask(model, cursor, asked, said, "line", _REPLY_TOKENS)
+        return await self._ask(model, cursor, "diary", said, "line", _REPLY_TOKENS)
 
     def _time(self, turn: dict) -> str:
         return self._clock.minute(turn["at"])[-5:]

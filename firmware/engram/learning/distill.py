@@ -6,7 +6,7 @@ in one flush; undo reverts them one by one. Distilled memories never become note
 twice.
 """
 
-from engram import diag, tables, text
+from engram import diag, text
 from engram.clock import day_number
 from engram.compat import const
 from engram.errors import ArgumentError
@@ -153,8 +153,9 @@ class DistillBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        asked = tables.read("learning/distill").strip()
-        return await self._ask(model, cursor, asked, await self._message(), "add event update", _REPLY_TOKENS)
+        message = await self._message()
+        kinds = "add event" + (" update" if self.known else "")
+        return await self._ask(model, cursor, "distill", message, kinds, _REPLY_TOKENS)
 
     async def _message(self) -> str:
         notes = [note for _, note in self._entries]

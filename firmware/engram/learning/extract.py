@@ -37,7 +37,7 @@ _SAID = const(3000)  # characters of one message
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
-_GIST = const('\n- Once also {"op":"gist"}, whose content is %s.')
+_GIST = const('\n(Add {"op":"gist"} to the facts, with the content: %s.)')
 _LOOK_GIST = const("(When you are done, do not answer NO_REPLY, but tell %s.)")
 _KEEPING = const("memory_store memory_update memory_search file_read file_edit")
 
@@ -164,11 +164,12 @@ class ExtractBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        asked, kinds, most = tables.read("learning/extract").strip(), "add event update forget note", _REPLY_TOKENS
+        message = await self.message()
+        kinds, most = "add event none note" + (" update forget" if self.known else ""), _REPLY_TOKENS
         if self.gist.turns:
-            asked += _GIST % tables.read("learning/gist").strip()
+            message += _GIST % tables.read("learning/gist").strip()
             kinds, most = kinds + " gist", most + _GIST_TOKENS
-        return await self._ask(model, cursor, asked, await self.message(), kinds, most)
+        return await self._ask(model, cursor, "extract", message, kinds, most)
 
     async def message(self) -> str:
         """Return the prompt of the messages with the known facts."""
@@ -189,7 +190,7 @@ class ExtractBatch(operations.Batch):
             if len(said) < len(turn["text"]):
                 diag.info("learning", "only the beginning of %s was read for facts: it is long" % ref)
             day = "day unknown" if turn.get("guess") else self._clock.day(turn["at"])
-            lines += ["<said>", fenced("[%d %s %s] %s" % (at + 1, day, turn["who"], said)), "</said>"]
+            lines.append("<said>%s</said>" % fenced("[%d %s %s] %s" % (at + 1, day, turn["who"], said)))
         return lines
 
     def _said_before(self, turn: dict) -> str:
@@ -209,8 +210,7 @@ class ExtractBatch(operations.Batch):
         self._journal.get(wanted.turn, self.caller)
         if not self._left[wanted.turn]:
             raise ArgumentError("answer", "has more facts than a message may give.")
-        if self._terms(wanted.turn).isdisjoint(text.terms(wanted.values["content"])):
-            raise ArgumentError("content", "has no word of what the person said.")
+        self._require_said(wanted)
         if wanted.kind == "note":
             self.notes.append(self._checked_note(wanted))
         elif not self._change(wanted, turns=[wanted.turn]):
@@ -253,6 +253,19 @@ class ExtractBatch(operations.Batch):
                     notebook.note(note)
 
     # --- what people said, against which a proposed fact is held
+
+    def _require_said(self, wanted) -> None:
+        """Refuse a content with more words of the model's own than of the person's; ArgumentError."""
+        content, known = (
+            wanted.values["content"],
+            self._records.get(wanted.id, self.caller)["content"] if wanted.id else "",
+        )
+        words = set(text.terms(content))
+        unsaid = words - self._terms(wanted.turn) - set(text.terms(known))
+        # In answer to a question a model tells what it knows itself.
+        most = 0 if is_question(self._turn(wanted.turn)["text"]) else len(words) // 2
+        if not words or len(unsaid) > most or is_question(content):
+            raise ArgumentError("content", "has too many words that the person did not say.")
 
     def _terms(self, ref: str) -> set:
         said = self._turn(ref)["text"]

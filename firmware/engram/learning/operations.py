@@ -6,7 +6,7 @@
     {"op":"supersede","id":"m3","from":1,"content":"...", ...}   what held no longer holds; content is what holds now
     {"op":"note","from":1,"content":"..."}                       what matters for some days: a line of the day's note
     {"op":"forget","id":"m3","from":1}                           what a model had understood and the person denies
-    {"op":"none"}                                                nothing; an empty list says the same
+    {"from":1,"type":"question"}                                 nothing to keep; so say request, talk, knowledge and secret
 
 `from` is the number of a message or a note in the prompt. The form is read leniently, what it says is not: each operation is
 taken or refused alone, and a refusal says why without a word of what the person said. Fields are dropped that are unknown, or
@@ -18,11 +18,11 @@ from collections import namedtuple
 from engram import tables, text
 from engram.compat import const, sleep_ms
 from engram.errors import ArgumentError, NotFound
-from engram.llm.types import Request, user
+from engram.llm.types import Request, assistant, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
 from engram.memory.records import dedup, fields
-from engram.text.strict_json import loads_lenient
+from engram.text.strict_json import loads_lenient, part
 from engram.text.time_words import date_of, minute_of_day
 from engram.text.times import find_days
 
@@ -34,7 +34,8 @@ SNIPPET = 240
 
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
-_FIELDS = const(("tags", "keywords", "type", "importance"))
+_FIELDS = const(("keywords", "type", "importance"))
+_NOTHING = const(("question", "request", "talk", "knowledge", "secret"))  # types of a message without a fact
 _TAG = const("note")  # of a fact to which the model gave none
 
 
@@ -72,14 +73,12 @@ def check(element: dict, turn: str, known, clock, day: int):
     ref = "" if is_new else element.get("id")
     if not is_new and ref not in known:
         raise ArgumentError("id", "is none of the memories that were shown.")
-    if isinstance(element.get("tags"), list):
-        element["tags"] = element["tags"][: fields.MOST_TAGS]
     found = {name: _checked(name, element.get(name)) for name in _FIELDS}
-    found["tags"] = found["tags"] or ([_TAG] if is_new else None)
-    if found["type"] == "event" or element.get("when"):
-        found.update(_event(element, clock, day), type="event")
+    found["tags"] = _checked("tags", part(element, "tags", list)[: fields.MOST_TAGS]) or ([_TAG] if is_new else None)
     values = {name: value for name, value in found.items() if value is not None}
     values["content"] = fields.check("content", element.get("content"), CONTENT_CHARS)
+    if found["type"] == "event":
+        values.update(_event(element, clock, day))
     return Operation(kind, ref, turn, values)
 
 
@@ -147,13 +146,15 @@ class Batch:
 
     # --- what the model is asked
 
-    async def _ask(self, model, cursor, asked: str, message: str, kinds: str, reply_tokens: int) -> list:
+    async def _ask(self, model, cursor, prompt: str, message: str, kinds: str, reply_tokens: int) -> list:
         """Return the elements of a model's answer; ArgumentError, ModelError."""
-        request = Request(
-            lambda: (asked,), lambda: (user(message),), (), reply_tokens, self._config.get("extract.model")
-        )
+        # Small models follow examples that are turns; a table has them as lines of <...> and {...}.
+        rows = list(tables.rows("learning/" + prompt))
+        asked = "\n".join([row for row in rows if row[0] not in "<{"])
+        turns = [(user if row[0] == "<" else assistant)(row) for row in rows if row[0] in "<{"] + [user(message)]
+        request = Request(lambda: (asked,), lambda: turns, (), reply_tokens, self._config.get("extract.model"))
         request.schema = schema(kinds)
-        return read(await _answer(model, cursor, request, text.tokens(asked) + text.tokens(message)))
+        return read(await _answer(model, cursor, request, text.tokens("\n".join(rows) + message)))
 
     async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
         """Return prompt lines of the used tags and of up to `most` related records, `each` per text."""
@@ -177,7 +178,7 @@ class Batch:
             try:
                 if not isinstance(element, dict):
                     raise ArgumentError("operation", "must be an object.")
-                if element.get("op") != "none":
+                if element.get("type") not in _NOTHING and element.get("op") != "none":
                     self._apply(element)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))

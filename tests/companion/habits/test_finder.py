@@ -41,7 +41,7 @@ class House:
     def __init__(self, store: CompanionStore):
         self.store, self.now = store, NIGHT
         self.lines: list[dict[str, Any]] = []
-        self.answer: dict[str, Any] | Exception | None = {"habit": HABIT, "for": [1, 2, 3]}
+        self.answer: dict[str, Any] | Exception | None = {"habit": HABIT, "for": [1, "2", "[3]"]}
         self.asked: list[str] = []
         self.told: list[dict[str, Any]] = []
         self.said: dict[str, Said] = {}

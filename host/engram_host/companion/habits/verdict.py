@@ -16,8 +16,8 @@ _ASKED = """These are numbered lines of a person's memory, with their days. They
 
 {lines}
 
-{question} Answer with one JSON object only: {{"habit": "{habit}", "for": [numbers of the lines that show it], \
-"against": [numbers of the lines that speak against it]}}"""
+{question} Answer with one JSON object only, {{"habit": "", "for": [], "against": []}}: in "habit" {habit}; in "for" the \
+numbers of the lines that show it, in "against" of those that speak against it."""
 _QUESTION = "Is there a habit: something that this person does, or that happens to them, again and again?"
 _AGAIN = "Which of them show the habit, and which speak against it?"
 _FORM = "one sentence in the language of the lines, with its days or times if it has any; empty if there is none"
@@ -57,9 +57,9 @@ def question_about(lines: Sequence[Sighting], habit: str, known: Sequence[str] =
         f"{number}. {day_date(line.day):%a} {day_date(line.day)}: {' '.join(line.text.split())[:_LINE_CHARS]}"
         for number, line in enumerate(lines, 1)
     )
-    form = habit or _FORM + (_KNOWN.format(habits=" / ".join(known)) if known else "")
+    form = f'"{habit}"' if habit else _FORM + (_KNOWN.format(habits=" / ".join(known)) if known else "")
     question = _AGAIN if habit else _QUESTION
-    return _ASKED.format(lines="\n".join(shown), question=question, habit=form.replace('"', "'"))
+    return _ASKED.format(lines="\n".join(shown), question=question, habit=form)
 
 
 def read_verdict(answer: str, lines: Sequence[Sighting]) -> Verdict:
@@ -68,8 +68,8 @@ def read_verdict(answer: str, lines: Sequence[Sighting]) -> Verdict:
         found: dict[str, Any] = loads_lenient(answer, dict)
     except ValueError:
         found = {}
-    shows, denies = text.part(found, "for", list), text.part(found, "against", list)
-    numbered = [*enumerate(lines, 1)]
+    shows, denies = ({str(each).strip("[] ") for each in text.part(found, name, list)} for name in ("for", "against"))
+    numbered = [(str(number), line) for number, line in enumerate(lines, 1)]
     return Verdict(
         " ".join(text.part(found, "habit", str).split())[:_HABIT_CHARS],
         [line for number, line in numbered if number in shows and number not in denies],
