@@ -148,8 +148,9 @@ class Batch:
 
     async def _ask(self, model, cursor, prompt: str, message: str, kinds: str, reply_tokens: int) -> list:
         """Return the elements of a model's answer; ArgumentError, ModelError."""
-        # Small models follow examples that are turns; a table has them as lines of <...> and {...}.
+        # Small models follow turns as examples, in a table lines of <...> and {...}; and its last line, behind the message.
         rows = list(tables.rows("learning/" + prompt))
+        message += "\n" + rows.pop()
         asked = "\n".join([row for row in rows if row[0] not in "<{"])
         turns = [(user if row[0] == "<" else assistant)(row) for row in rows if row[0] in "<{"] + [user(message)]
         request = Request(lambda: (asked,), lambda: turns, (), reply_tokens, self._config.get("extract.model"))
