@@ -166,22 +166,15 @@ class DistillBatch(operations.Batch):
         return "\n".join(lines + ["</notes>"])
 
     def _apply(self, element: dict) -> None:
-        sources, wanted = self._checked(element)
-        if not self._left:
-            raise ArgumentError("answer", "has more facts than a distillation may give.")
-        self._left -= self._change(
-            wanted, notes=sorted({self._of[ref][0] + ".md" for ref in sources})[-fields.MOST_NOTES :]
-        )
-        self.used.update(sources)
-
-    def _checked(self, element: dict) -> tuple:
-        """Return (source note ids, Operation) of an element; ArgumentError."""
         sources = self._named(element)
-        day = day_number(self._of[sources[0]][0])
-        wanted = operations.check(element, sources[0], self.known, self._records.clock, day)
+        days = [self._of[ref][0] for ref in sources]
+        wanted = operations.check(element, sources[0], self.known, self._records.clock, day_number(days[0]))
         if wanted.kind == "note":
             raise ArgumentError("op", "must not be note: a distillation writes none.")
         said = text.terms(" ".join([self._of[ref][1] for ref in sources]))
         if set(said).isdisjoint(text.terms(wanted.values["content"])):
             raise ArgumentError("content", "has no word of the notes that it names.")
-        return sources, wanted
+        if not self._left:
+            raise ArgumentError("answer", "has more facts than a distillation may give.")
+        self._left -= self._change(wanted, notes=sorted({day + ".md" for day in days})[-fields.MOST_NOTES :])
+        self.used.update(sources)

@@ -256,15 +256,13 @@ class ExtractBatch(operations.Batch):
 
     def _require_said(self, wanted) -> None:
         """Refuse a content with more words of the model's own than of the person's; ArgumentError."""
-        content, known = (
-            wanted.values["content"],
-            self._records.get(wanted.id, self.caller)["content"] if wanted.id else "",
-        )
-        words = set(text.terms(content))
-        unsaid = words - self._terms(wanted.turn) - set(text.terms(known))
+        content = wanted.values["content"]
+        words, said = set(text.terms(content)), self._terms(wanted.turn)
+        if wanted.id:
+            said |= set(text.terms(self._records.get(wanted.id, self.caller)["content"]))
         # In answer to a question a model tells what it knows itself.
         most = 0 if is_question(self._turn(wanted.turn)["text"]) else len(words) // 2
-        if not words or len(unsaid) > most or is_question(content):
+        if not words or len(words - said) > most or is_question(content):
             raise ArgumentError("content", "has too many words that the person did not say.")
 
     def _terms(self, ref: str) -> set:

@@ -36,7 +36,6 @@ _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("keywords", "type", "importance"))
 _NOTHING = const(("question", "request", "talk", "knowledge", "secret"))  # types of a message without a fact
-_TAG = const("note")  # of a fact to which the model gave none
 
 
 def schema(kinds: str) -> str:
@@ -74,7 +73,7 @@ def check(element: dict, turn: str, known, clock, day: int):
     if not is_new and ref not in known:
         raise ArgumentError("id", "is none of the memories that were shown.")
     found = {name: _checked(name, element.get(name)) for name in _FIELDS}
-    found["tags"] = _checked("tags", part(element, "tags", list)[: fields.MOST_TAGS]) or ([_TAG] if is_new else None)
+    found["tags"] = _checked("tags", part(element, "tags", list)[: fields.MOST_TAGS]) or (["note"] if is_new else None)
     values = {name: value for name, value in found.items() if value is not None}
     values["content"] = fields.check("content", element.get("content"), CONTENT_CHARS)
     if found["type"] == "event":
