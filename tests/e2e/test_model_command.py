@@ -46,11 +46,14 @@ def test_a_model_is_judged_and_nothing_of_it_is_kept(rules, told, tmp_path: Path
 
 
 @pytest.mark.both_apis
-def test_a_wrong_key_and_a_service_that_is_not_there_are_told_in_a_sentence(home: Home, scripted: Scripted, api: str):
-    server = scripted({"fault": "refuse", "times": 1})
-    asking = home.asking(server.url, api)
-    (told,) = checks(say(asking, "/model test").printed)
-    assert told.startswith("chat      no: the service refused the key; check llm.key")
+def test_a_wrong_key_or_model_and_a_service_that_is_away_are_told_in_a_sentence(
+    home: Home, scripted: Scripted, api: str
+):
+    server = scripted({"fault": "refuse", "times": 1}, {"fault": "404", "times": 1})
+    printed = say(home.asking(server.url, api), "/model test", "/model test").printed
+    key, model = checks(printed)
+    assert key.startswith("chat      no: the service refused the key; check llm.key")
+    assert model.startswith("chat      no: there is no model m at")
     away = home.asking("http://127.0.0.1:9", api).having(llm__retries=0)
     (told,) = checks(say(away, "/model test").printed)
     assert "no: the link to 127.0.0.1 failed" in told and "localhost is the board itself" in told

@@ -87,6 +87,7 @@ COMMANDS = {
     "senses": ("", "<word>", "<word> yesterday", "limit <word> below 5"),
     "timers": ("", "list", "remove <w>", "add tomorrow at 8 <word>", "add when <word>: mine"),
     "mode": ("", "lightweight", "full"),
+    "model": ("", "test"),
     "note": ("I met <word>",),
     "distill": ("",),
     "clear": ("", "2026-09-20", "<file>"),
