@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from engram import diag, text
 from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
+from engram.agent.offline import ALREADY
 from engram.compat import const, sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import start_task
@@ -221,10 +222,11 @@ class Agent(_Parts):
             jobs.turn_over()
         kind = turn.command.kind if turn.said else ""
         is_ignored = is_whole and not turn.has_called and kind == "remember"
-        if (is_ignored and not problem) or problem == _AS_TEXT:
+        answer = await self._obey(turn) if is_ignored or (kind and not (is_whole or reply.all())) else ""
+        if answer:
+            await sink.notice(answer)
+        if problem == _AS_TEXT or (is_ignored and not (problem or answer.startswith(ALREADY))):
             self.model.note_no_call()
-        if is_ignored or (kind and not (is_whole or reply.all())):
-            await sink.notice(await self._obey(turn))
         await self._tell_no_tools(sink)
         if turn.unkept:
             await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)

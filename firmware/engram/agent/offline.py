@@ -21,6 +21,7 @@ _SAY_WHAT = {
     "remember": "Remember what? Say: remember that my bike is green",
     "forget": "Forget what? Say: forget m1, or forget my bike",
 }
+ALREADY = const("That is ")
 _ENDS = (".", "!", "。", "！")
 _UNCERTAIN = const("I found nothing certain; this comes nearest:")
 _FOUND = const(5)
@@ -56,11 +57,11 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             is_new = line not in notebook.text(MEMORY).split("\n")
             if is_new:
                 notebook.append(MEMORY, line)
-            return ("Kept in MEMORY.md: " if is_new else "That is in MEMORY.md already: ") + snippet(content, 200)
+            return ("Kept in MEMORY.md: " if is_new else ALREADY + "in MEMORY.md already: ") + snippet(content, 200)
         tags = access.learned_tags(["note"], caller)
         stored = self.records.store(content, tags, caller, type="fact", source="auto_rule", turns=[turn])
         if stored.outcome == "duplicate":
-            return "That is remembered already, as %s." % stored.id
+            return ALREADY + "remembered already, as %s." % stored.id
         answer = "Remembered as %s: %s" % (stored.id, snippet(content, 200))
         if stored.similar:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)

@@ -182,8 +182,7 @@ class Inbox:
 
     def _is_theirs(self, message: Message, line: dict) -> bool:
         is_said = line.get("who") == message.caller.principal and line.get("role") == "user"
-        is_there = self._journal.turn(line["seq"]) is not None
-        return is_said and is_shown(message.caller, line) and is_there
+        return is_said and is_shown(message.caller, line) and self._journal.turn(line["seq"]) is not None
 
     async def _answer_again(self, message: Message, sink, line: dict):
         seq = line["seq"]

@@ -145,8 +145,7 @@ class Conversation:
         self._has_items.set()
 
     def _is_full(self, content: str) -> bool:
-        size = sum([len(piece) for _, piece in self._items], len(content))
-        return bool(self._items) and size > _WAITING
+        return bool(self._items) and sum([len(piece) for _, piece in self._items], len(content)) > _WAITING
 
     async def _send(self) -> None:
         k = 0

@@ -108,8 +108,7 @@ class InboundMessages:
         talk, transport = self.conversation, self._exchange.transport
         wait = transport.wait_seconds
         fields = {"wait": wait, "mid": talk.mid if talk else "", "turn": talk.turn if talk else ""}
-        within_ms = wait * 1000 + _SPARE_MS
-        return await self._exchange.ask("listen", within_ms, send=transport.listen, **fields)
+        return await self._exchange.ask("listen", wait * 1000 + _SPARE_MS, send=transport.listen, **fields)
 
     async def _answer(self, talk, content: str) -> None:
         is_sent = False

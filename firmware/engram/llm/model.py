@@ -23,6 +23,7 @@ _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not f
 _LOADING = const(503)  # passes when the service has its model, however long that takes
 _LOCAL = const("; check that it runs: localhost is the board itself, so name your computer's address in llm.url")
 _NOT_CALLED = const(2)  # orders in a row, after which a model counts as one without tools
+_TRUST = const(8)  # orders more, for a model that has called
 _NOT_READY = const("the model's service is not ready yet, and is waited for")
 _NEVER_CALLS = const(" (it answered orders without a call)")
 
@@ -31,7 +32,7 @@ class _Habits:
     without: tuple = ()  # what requests to it leave out, see refusal.py
     opens_no_thought = False  # its last thought came without the opening mark
     no_tools = ""  # why it is asked without tools
-    not_called = 0  # orders in a row that it answered without a call
+    not_called = 0  # orders in a row that it answered without a call, less those of its trust
 
 
 class Model:
@@ -93,7 +94,7 @@ class Model:
             self.is_reading = False
         self.problem = ""
         if reply.calls:
-            habits.not_called = 0
+            habits.not_called = -_TRUST
             habits.no_tools = habits.no_tools if "tools" in habits.without else ""
         self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
         return reply

@@ -204,8 +204,7 @@ class Response:
         if not self._in_first_chunk and await self._read_line():
             raise BadAnswer("a chunk of the answer is longer than its size")
         self._in_first_chunk = False
-        size = (await self._read_line()).split(b";")[0].strip()
-        self._left = _number(size, 16)
+        self._left = _number((await self._read_line()).split(b";")[0].strip(), 16)
         if self._left == 0:
             await self._read_headers()
             self.ended = True

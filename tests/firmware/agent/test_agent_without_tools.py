@@ -37,11 +37,11 @@ async def talk(*sayings, **settings):
 
 
 async def test_orders_that_are_answered_without_a_call_are_carried_out_by_the_board():
-    board, told, sent = await talk(*ORDERS, "what colour is my boat?")
-    assert told[0] == ["Remembered as m1: my bike is green", "Noted."] and "tiny calls no tools" in told[1][1]
-    assert told[2:] == [["Remembered as m3: my boat is blue"], ["Noted."]]
-    assert ["tools" in body for body in sent] == [True, True, False]
-    system, last = sent[2]["messages"][0]["content"], sent[2]["messages"][-1]["content"]
+    board, told, sent = await talk(ORDERS[0], *ORDERS, "what colour is my boat?")
+    assert told[0] == ["Remembered as m1: my bike is green", "Noted."] and len(told[1]) == 2
+    assert "tiny calls no tools" in told[2][1] and told[3:] == [["Remembered as m3: my boat is blue"], ["Noted."]]
+    assert ["tools" in body for body in sent] == [True, True, True, False]
+    system, last = sent[3]["messages"][0]["content"], sent[3]["messages"][-1]["content"]
     assert "memory_" not in system and "cannot store" in system and "my boat is blue" in last
     assert any("tiny; calls no tools (it answered orders" in line for line in lines_of(board, "/stats"))
 

@@ -95,18 +95,14 @@ async def test_a_model_that_refuses_tools_is_asked_without_them():
 
 
 async def test_a_model_that_answers_two_orders_without_a_call_is_asked_without_tools_until_it_calls():
-    call = (
-        '{"choices":[{"delta":{"content":"<tool_call>{\\"name\\":\\"memory_list\\",\\"arguments\\":{}}'
-        '</tool_call>"},"finish_reason":"stop"}]}',
-        "[DONE]",
-    )
-    async with _Way([_WHOLE], [_WHOLE], [_WHOLE], [stream(call)]) as way:
-        sent = []
-        for _ in range(5):
-            sent += await way.ask(_request())
+    called = '{"choices":[{"message":{"content":"{\\"name\\":\\"memory_list\\",\\"arguments\\":{}}"}}]}'
+    sent = []
+    async with _Way([_WHOLE], [_WHOLE], [_WHOLE], [answer(called.encode())]) as way:
+        for _ in range(8):
+            sent += ["tools" in body for body in await way.ask(_request())]
             if not way.reply.calls:
                 way.model.note_no_call()
-        assert ["tools" in body for body in sent] == [True, True, False, False, True]
+    assert sent == [True, True, False, False] + [True] * 4
 
 
 async def test_what_was_refused_is_remembered_for_its_model_alone():

@@ -168,14 +168,13 @@ class Telegram:
         own = [other for other in self.answering if other.work and other.sender == said.sender]
         own = [other for other in own if room_of(other.destination) == room_of(said.destination)]
         for other in own:
-            work, other.work = other.work, None
-            work.cancel()
+            other.work.cancel()
+            other.work = None
         return bool(own)
 
     def _has_earlier(self, said) -> bool:
         room = room_of(said.destination)
-        before = self.answering[: self.answering.index(said)]
-        return any(room_of(other.destination) == room for other in before)
+        return any(room_of(other.destination) == room for other in self.answering[: self.answering.index(said)])
 
     async def _say(self, destination, sentence: str) -> None:
         reply = Reply(self, destination)
@@ -219,8 +218,7 @@ class Telegram:
 
     def _is_let_in(self, caller) -> bool:
         where = destination_of(caller.room)
-        people = self._find_people()
-        return people.is_let_in(NAME, caller.principal, str(where.chat), where.is_group)
+        return self._find_people().is_let_in(NAME, caller.principal, str(where.chat), where.is_group)
 
     # --- status
 

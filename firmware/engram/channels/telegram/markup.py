@@ -35,7 +35,9 @@ def to_html(markdown: str) -> str:
         opening = not fence and fence_of(line)
         new = html = None
         if opening:
-            fence, code = opening, _code_tags(line.strip()[len(opening) :].strip())
+            fence, language = opening, line.strip()[len(opening) :].strip()
+            head = b'<pre><code class="language-' + _escape(language) + b'">'
+            code = (head, b"</code></pre>") if language else _TABLE
         elif not fence:
             new, html = _block(line)
         elif closes(line, fence):
@@ -55,11 +57,6 @@ def to_html(markdown: str) -> str:
     elif tags:
         lines[-1] += tags[1]
     return decode(b"\n".join(lines).strip(b"\n"))
-
-
-def _code_tags(language: bytes) -> tuple:
-    head = b'<pre><code class="language-' + _escape(language) + b'">'
-    return (head, b"</code></pre>") if language else _TABLE
 
 
 def _block(line: bytes) -> tuple:

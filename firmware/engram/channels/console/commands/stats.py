@@ -17,9 +17,8 @@ def stats_command(board, caller, _rest: str):
     clock, records, journal = board.clock, board.records, board.journal
     yield _row("time", clock.minute(clock.now()) if clock.known else "not known: the clock is not set")
     yield _row("mode", board.config.get("mode"))
-    model = board.model
-    without = "; calls no tools" + model.no_tools if model and model.no_tools else ""
-    yield _row("model", model.name + without if model else "none, offline")
+    without = "; calls no tools" + board.model.no_tools if board.model and board.model.no_tools else ""
+    yield _row("model", board.model.name + without if board.model else "none, offline")
     if not access.is_owner(caller):
         yield _row("memories", "%d" % records.count(caller))
         return
