@@ -75,7 +75,7 @@ def _load_handler_finder():
 class Board:
     """The parts of one board, which App runs."""
 
-    model = jobs = distillation = None
+    model = window = jobs = distillation = None
     archived = link_state = companion = remote_search = archive = telegram = None
     senses = sampling = sense_watch = sense_view = pins = None
     people = None
@@ -203,6 +203,7 @@ class Board:
             timers=self.timers,
             offline=self.offline,
             model=self.model,
+            window=self.window,
             jobs=self.jobs,
             remote_search=self.remote_search,
         )

@@ -31,7 +31,14 @@ def make_model(board):
         from engram.llm.anthropic import Anthropic as Adapter  # one API's code
     else:
         from engram.llm.openai import OpenAI as Adapter  # one API's code
-    made = Model(client, Adapter(), name, config.secret("llm.key"), config.get("llm.retries"))
+    adapter = Adapter()
+    if config.get("llm.api") == "openai":
+        from engram.llm.window import WindowFinder  # one API's code
+
+        root = Client(url[: len(url) - len(client.prefix)], tls=_trust(board, url), network=board.network)
+        root.idle_ms = -1  # closed by each tidy()
+        board.window = WindowFinder(config, root, client.prefix, name, adapter.headers(config.secret("llm.key")))
+    made = Model(client, adapter, name, config.secret("llm.key"), config.get("llm.retries"))
     made.first_ms = config.get("llm.first_seconds") * 1000
     made.answer_ms = config.get("llm.answer_seconds") * 1000
     return made

@@ -43,6 +43,8 @@ class Config:
         self._folder = folder
         self._values = {}
         self._secrets = {}
+        self._assumed = {}
+        """Values in place of defaults."""
         values = _read(folder + "/" + _FILE, _FILE)
         self._tables = {name: _take_table(values, name) for name in TABLES if name in values}
         for name, value in _flat(values):
@@ -60,7 +62,14 @@ class Config:
     def get(self, name: str):
         if name in self._values:
             return self._values[name]
-        return _row(name)[0]
+        return self._assumed[name] if name in self._assumed else _row(name)[0]
+
+    def is_set(self, name: str) -> bool:
+        return name in self._values
+
+    def assume(self, name: str, value) -> None:
+        """Take a value in place of a default until the restart."""
+        self._assumed[name] = value
 
     def table(self, name: str) -> dict:
         """Return an object of config.json named in TABLES, or {}."""

@@ -6,7 +6,7 @@ from engram import diag, text
 from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
 from engram.agent.offline import ALREADY
 from engram.compat import const, sleep_ms
-from engram.errors import EngramError
+from engram.errors import EngramError, ModelRefused
 from engram.interrupt import start_task
 from engram.llm.types import Request, assistant, result, user
 from engram.memory.forgetting import take_back
@@ -27,7 +27,7 @@ _AS_TEXT = (
 _THOUGHT = const("the first part above was the model's thinking; it is not kept.")
 
 
-async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
+async def run_tool_loop(model, tools, prompt, turn, sink, reply) -> str:
     """Run the model and its tools for a Turn; return the reason for a missing answer, or ""."""
     exchanged, told = [], []
 
@@ -40,7 +40,7 @@ async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
         yield from prompt.messages()
         yield from exchanged
 
-    request = Request(prompt.system, messages, tools.listed(turn.caller, turn.only), config.get("llm.reply_tokens"), "")
+    request = Request(prompt.system, messages, tools.listed(turn.caller, turn.only), prompt.reply_tokens, "")
     left = model.rounds
     room = min(prompt.room, _EXCHANGE_TOKENS)
     spare = prompt.room - room
@@ -52,6 +52,7 @@ async def run_tool_loop(model, tools, config, prompt, turn, sink, reply) -> str:
             last = exchanged.pop() if exchanged else None
             exchanged.append(result(last.call, last.text + "\n" + _NOW_ANSWER) if last else user(_NOW_ANSWER))
         answer = await model.stream(request, reply.text, tell_retry)
+        prompt.note_usage(0 if exchanged else answer.usage[0])
         if reply.end_part(answer.text):
             await sink.notice(_THOUGHT)
         if not answer.calls:
@@ -120,12 +121,12 @@ _UNKEPT_RULE = (
 
 
 _Parts = namedtuple(
-    "_Parts", "config turn_queue records journal recall prompts toolbox timers offline model jobs remote_search"
+    "_Parts", "config turn_queue records journal recall prompts toolbox timers offline model jobs window remote_search"
 )
 
 
 class Agent(_Parts):
-    """The agent of a board, which answers one turn at a time, with or without a model; its last three parts may be None."""
+    """The agent of a board, which answers one turn at a time, with or without a model; its last four parts may be None."""
 
     turns = failed = 0
     _told_no_tools = False
@@ -205,7 +206,7 @@ class Agent(_Parts):
         problem = ""
         work = start_task(_show_work, self.model, sink, reply)
         try:
-            problem = await self._converse(turn, content, sink, reply, reminders, origin)
+            problem = await self._converse_in_window(turn, content, sink, reply, reminders, origin)
             if not reply.all():
                 problem = problem or "the model gave an empty answer; ask again."
             is_whole = True
@@ -244,6 +245,18 @@ class Agent(_Parts):
             await sink.notice(_NO_TOOLS % (model.name, model.no_tools, _LEARNING[is_learning]))
         self._told_no_tools = bool(model.no_tools)
 
+    async def _converse_in_window(self, turn: Turn, *parts) -> str:
+        """Converse; once more if the service refuses the prompt as longer than its window, which it names."""
+        window = self.window
+        if window:
+            await window.ask()
+        try:
+            return await self._converse(turn, *parts)
+        except ModelRefused as error:
+            if turn.has_called or not (window and window.correct(str(error))):
+                raise
+        return await self._converse(turn, *parts)
+
     async def _converse(self, turn: Turn, content: str, sink: Sink, reply, reminders: str, origin) -> str:
         """Ask the model until it calls no more tools; return the reason for a missing answer, or ""."""
         prompts = self.prompts
@@ -260,7 +273,7 @@ class Agent(_Parts):
             await sink.recalled(shown)
         if prompt.notice:
             await sink.notice(prompt.notice)
-        return await run_tool_loop(self.model, self.toolbox, self.config, prompt, turn, sink, reply)
+        return await run_tool_loop(self.model, self.toolbox, prompt, turn, sink, reply)
 
     def _keep(self, turn: Turn, origin, reply: str, cut: bool, command: bool = False) -> None:
         if not reply:

@@ -6,7 +6,7 @@
 
 What changes each turn travels with the last message and is never stored with the turn. The catalog is a snapshot that
 is renewed when the window moves; tags that came since stand with the last message. So two prompts in a row are the
-same up to the last exchange. Each block has a budget in tokens (characters / 4, a CJK character is one):
+same up to the last exchange. Each block has a budget in tokens, estimated by script and corrected by what the service counts:
 
     reply (llm.reply_tokens) · tools · profile · guidance · catalog or notes · recalled memories
     of what is left, at most a half for the history, at least a quarter for tool calls and their results
@@ -24,14 +24,19 @@ from engram.memory.journal.journal import step
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import make_query
 from engram.memory.texts import profile
+from engram.tools.schemas import SMALL
 from engram.tools.toolbox import tokens_of
 
 _MARGIN = const(150)  # tokens for the time, the new tags and what the estimate is off
 _SMALLEST = const(200)  # tokens of a message that are always shown
 _PROFILE_SHARE = const(20)  # per cent of the model's window
 _NOTES_SHARE = const(30)
+_SMALL_SHARE = const(10)  # of a small window, for either
 _RECALL_SHARE = const(20)  # of a small window: the conversation needs the rest
 _NEW_TAGS = const(60)  # tokens
+_CATALOG_SHARE = const(6)  # of a small window
+_LEAST_PERCENT = const(75)  # bounds of the correction by what services count
+_MOST_PERCENT = const(300)
 CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt
 TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
 _PAUSE = const(10_800)  # seconds after which a message in the history carries its minute
@@ -50,12 +55,14 @@ _guidance = {}  # of each mode, and "plain" without tools, read at its first pro
 _CITE = const("Cite ids when asked. ")
 
 
-Prompt = namedtuple("Prompt", "system messages notice room")
-"""Two functions that yield the prompt's parts, a notice or "", and the tokens left for tool calls."""
+Prompt = namedtuple("Prompt", "system messages notice room reply_tokens note_usage")
+"""Two functions that yield the prompt's parts, a notice or "", the tokens left for tool calls and those of the reply, and
+a function that takes the service's count of the prompt."""
 
 
-Window = namedtuple("Window", "turns room for_memories gist")
-"""Seqs of the shown turns, the tokens left for message and tool calls, and for memories, and a line on the turns before."""
+Window = namedtuple("Window", "turns room for_memories gist tokens")
+"""Seqs of the shown turns, the tokens left for message and tool calls, and for memories, a line on the turns before, and
+the tokens of turns, tools and the stable blocks."""
 
 
 _Parts = namedtuple("_Parts", "config clock records journal recall profiles notebooks toolbox model snapshots")
@@ -66,11 +73,14 @@ class PromptBuilder(_Parts):
 
     # snapshots  by session (key, all tags, line of the catalog), kept until the window moves
     senses = None
+    percent = 100
+    """Tokens that the service counts for 100 estimated ones."""
 
     def window(self, caller, sid: str, seq: int) -> Window:
         """Return the Window of turns that the prompt for the turn `seq` shows before it."""
         mode = self.config.get("mode")
         room, for_memories = self._room(caller, mode), 0
+        stable = self._budget() - room
         if mode == "full":
             budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
             for_memories = max(0, budget)
@@ -85,7 +95,8 @@ class PromptBuilder(_Parts):
         turns, costs = self._fitting([turn for turn in turns if turn != seq], room // 2 - tokens)
         shown = [turn for turn, cost in zip(turns, costs) if cost]
         has_earlier = gist and shown and (self.journal.turn(shown[0]) or {}).get("prev")
-        return Window(shown, room - sum(costs) - tokens, for_memories, gist if has_earlier else "")
+        left = room - sum(costs) - tokens
+        return Window(shown, left, for_memories, gist if has_earlier else "", stable + sum(costs))
 
     def rank(self, caller, content: str, window: Window, seq: int):
         """Return the board's hits that the prompt does not show yet; None without room for memories."""
@@ -113,6 +124,8 @@ class PromptBuilder(_Parts):
         room -= text.tokens(sensed) + text.tokens(task)
         last = self._last(caller, message, (notes, task, sensed, recalled, reminders, earlier), fresh)
 
+        estimate = window.tokens + text.tokens(line) + text.tokens(last)
+
         def system():
             return self._system(caller, mode, line)
 
@@ -120,22 +133,46 @@ class PromptBuilder(_Parts):
             yield from self._history(turns, caller, window.gist)
             yield user(last)
 
-        return Prompt(system, messages, notice, max(_SMALLEST, room - text.tokens(message)))
+        room = max(_SMALLEST, room - text.tokens(message))
+        return Prompt(
+            system, messages, notice, room, self._reply_tokens(), lambda used: self._note_usage(used, estimate)
+        )
 
     def last_look(self, caller, message: str) -> Prompt:
         """Build the prompt of a silent turn, which has a message and no history."""
         mode = self.config.get("mode")
-        return Prompt(
-            lambda: self._system(caller, mode, ""), lambda: (user(message),), "", self._room(caller, mode) // 4
-        )
+        room = self._room(caller, mode) // 4
+        system = lambda: self._system(caller, mode, "")  # noqa: E731
+        return Prompt(system, lambda: (user(message),), "", room, self._reply_tokens(), lambda _used: None)
 
     def _room(self, caller, mode: str) -> int:
-        room = self.config.get("llm.context_tokens") - self.config.get("llm.reply_tokens") - _MARGIN
+        room = self._budget()
         for tool in self.toolbox.listed(caller) if self._has_tools() else ():
             room -= tokens_of(tool)
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
-        return room - CATALOG if mode == "full" else room
+        return room - self._catalog_tokens() if mode == "full" else room
+
+    def _budget(self) -> int:
+        return self._tokens() - self._reply_tokens() - _MARGIN
+
+    def _tokens(self) -> int:
+        """Return the model's window in estimated tokens."""
+        return self.config.get("llm.context_tokens") * 100 // self.percent
+
+    def _is_small(self) -> bool:
+        return self.config.get("llm.context_tokens") < SMALL
+
+    def _reply_tokens(self) -> int:
+        most = self.config.get("llm.reply_tokens")
+        return min(most, self.config.get("llm.context_tokens") // 4) if self._is_small() else most
+
+    def _note_usage(self, used: int, estimate: int) -> None:
+        percent = 100 * used // estimate
+        # A count far below the estimate leaves out what the service had in its cache. A new window for each small
+        # change would begin the history elsewhere, and lose that cache.
+        if percent >= _LEAST_PERCENT // 2 and abs(percent - self.percent) * 10 > self.percent:
+            self.percent = min(max(percent, _LEAST_PERCENT), _MOST_PERCENT)
 
     def _has_tools(self) -> bool:
         return not (self.model and self.model.no_tools)
@@ -161,14 +198,14 @@ class PromptBuilder(_Parts):
         return "\n".join([line for line in lines if line[:2] != "- " or line[2:].split(":")[0] in there])
 
     def _profile(self, caller, names):
-        budget = self._share(_PROFILE_SHARE) // len(profile.STABLE)
+        budget = self._share(_SMALL_SHARE if self._is_small() else _PROFILE_SHARE) // len(profile.STABLE)
         keeper = self.profiles.for_caller(caller)
         for name in keeper.names():
             if name in names:
                 yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
     def _notes(self, notes):
-        budget = self._share(_NOTES_SHARE) // 4
+        budget = self._share(_SMALL_SHARE if self._is_small() else _NOTES_SHARE) // 4
         content = notes.text("MEMORY.md").strip()
         if content:
             yield _block("MEMORY.md", _beginning(content, 2 * budget - _MARK, _CUT))
@@ -178,7 +215,10 @@ class PromptBuilder(_Parts):
                 yield _block(name, _end(content, budget - _MARK, _EARLIER % name))
 
     def _share(self, percent: int) -> int:
-        return self.config.get("llm.context_tokens") * percent // 100
+        return self._tokens() * percent // 100
+
+    def _catalog_tokens(self) -> int:
+        return min(CATALOG, self._share(_CATALOG_SHARE))
 
     def _catalog(self, caller, sid: str, turns: list) -> tuple:
         key = (turns[0], access.labels(caller))
@@ -187,7 +227,7 @@ class PromptBuilder(_Parts):
         if snapshot is None or snapshot[0] != key:
             if len(self.snapshots) >= _SNAPSHOTS:
                 self.snapshots.clear()
-            line = catalog.line(tags, CATALOG)
+            line = catalog.line(tags, self._catalog_tokens())
             self.snapshots[sid] = snapshot = (key, {tag for tag, _ in tags}, line)
         _, known, line = snapshot
         fresh = ", ".join([tag for tag, _ in tags if tag not in known])
@@ -302,8 +342,8 @@ def _block(name: str, content: str) -> str:
 def _beginning(content: str, budget: int, mark: str) -> str:
     if text.tokens(content) <= budget:
         return content
-    # A character is at most one token, and four are at least one.
-    low, high = max(0, budget), max(0, 4 * budget)
+    # A character has at most eight quarters of a token, and at least one.
+    low, high = max(0, budget // 2), max(0, 4 * budget)
     while high - low > 1:
         middle = (low + high) // 2
         if text.tokens(content[:middle]) <= budget:

@@ -70,15 +70,19 @@ class MemoryTools(_Parts):
             "file_edit": self._file_edit,
         }
         found = []
-        for modes, names in schemas.MODES:
-            for name in names.split():
-                description, schema = schemas.describe(name)
-                is_for = lambda _caller, modes=modes: self.config.get("mode") in modes  # noqa: E731
-                tool = Tool(name, description, schema, run[name], is_for, name not in _READING, is_memory=True)
-                if name == "memory_forget":
-                    tool.needs_yes = lambda arguments: len(_refs(arguments)) > 1
-                found.append(tool)
+        for name in schemas.ALL.split():
+            is_for = lambda _caller, name=name: name in self._names()  # noqa: E731
+            tool = Tool(name, *schemas.describe(name), run[name], is_for, name not in _READING, is_memory=True)
+            if name == "memory_forget":
+                tool.needs_yes = lambda arguments: len(_refs(arguments)) > 1
+            found.append(tool)
         return found
+
+    def _names(self) -> list:
+        mode = self.config.get("mode")
+        if mode == "full" and self.config.get("llm.context_tokens") < schemas.SMALL:
+            mode = "small"
+        return schemas.MODES[mode].split()
 
     # --- full mode
 

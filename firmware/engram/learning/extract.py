@@ -125,7 +125,7 @@ class Extraction(Job):
         prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
         reply = Reply(Sink())
-        await run_tool_loop(self._model, prompts.toolbox, config, prompt, turn, Sink(), reply)
+        await run_tool_loop(self._model, prompts.toolbox, prompt, turn, Sink(), reply)
         reading.gist.text = "" if "NO_REPLY" in reply.all() else reply.all()
         if not turn.has_changed:
             # Was it the room that was missing?

@@ -15,5 +15,5 @@ from engram.text.utf8 import REPLACEMENT, code_at, decode, encode, is_valid  # n
 from engram.text.strict_json import dumps, dumps_fields, loads, object_in, part  # noqa: F401
 from engram.text import unicode_fold  # noqa: F401
 from engram.text.tokenizer import MAX_TERM, STOP_WORDS, index_terms, terms, words  # noqa: F401
-from engram.text.cutting import cut, cut_bytes, printable, tokens  # noqa: F401
+from engram.text.cutting import cut, cut_bytes, printable, token_quarters, tokens  # noqa: F401
 # isort: on

@@ -1,14 +1,19 @@
 """The model's tools of tools.txt: names, purposes, and arguments as JSON Schema."""
 
 from engram import tables
+from engram.compat import const
 
 _TOOLS = tables.read("tools/tools")
 
-MODES = (
-    (("full",), "memory_store memory_search memory_update memory_forget"),
-    (("lightweight",), "file_read"),
-    (("full", "lightweight"), "file_edit"),
-)
+ALL = "memory_store memory_search memory_update memory_forget file_read file_edit"
+MODES = {
+    "full": "memory_store memory_search memory_update memory_forget file_edit",
+    "small": "memory_store memory_search",
+    "lightweight": "file_read file_edit",
+}
+"""Names of the memory's tools by mode; in a small window full mode has few."""
+SMALL = const(4096)
+"""Tokens of the model's window, below which it is small."""
 
 
 def describe(name: str) -> "tuple[str, str]":

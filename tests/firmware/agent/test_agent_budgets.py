@@ -3,7 +3,6 @@
 import random
 
 from board import DAY, board_with_prompts, build_prompt, messages_of, say
-from calls import tools_of
 from engram import files, text
 from engram.agent import prompt as prompts
 from engram.errors import ArgumentError
@@ -11,11 +10,15 @@ from engram.memory.access import OWNER
 from engram.tools.own_tool import OwnTool
 from support import change, raises, rounds
 
-WORDS = ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7")
+SCRIPTS = (
+    ("apple", "boat", "自行车很好", "دراجة", "🎉", "ember", "a\nb", '"quoted"', "grove-7"),
+    ("велосипед", "дача", "Straße", "wörter", "2026-01-31"),
+    ("จักรยาน", "साइकिल", "บ้าน", "自行车"),
+)
 
 
-def _words(count):
-    return " ".join([random.choice(WORDS) for _ in range(count)])
+def _words(count, words):
+    return " ".join([random.choice(words) for _ in range(count)])
 
 
 def _system(prompt):
@@ -64,46 +67,55 @@ def test_a_long_daily_note_is_shown_from_its_end():
 
 def test_no_prompt_is_larger_than_the_window():
     random.seed(6)
-    for window in rounds((4096, 8192), (4096,)):
+    for window in rounds((2048, 3000, 4096, 8192), (2048,)):
         for mode in ("full", "lightweight"):
-            board = board_with_prompts(mode=mode, llm_context_tokens=window)
-            _fill(board)
-            for _ in range(rounds(4, 2)):
-                prompt = build_prompt(board, _words(random.choice((1, 10, 400))))
-                total = _tokens(prompt, tools_of(mode))
-                assert total + min(prompt.room, 200) <= window, (window, mode, total)
-                say(board, _words(100), "assistant")
+            for words in SCRIPTS:
+                board = board_with_prompts(mode=mode, llm_context_tokens=window)
+                with raises(ArgumentError):
+                    for number in range(25):
+                        board.toolbox.add(OwnTool(len, "tool_%d" % number, "word " * 60, {"seconds": "1..60"}))
+                _fill(board, words, random.choice((0, 10, 120)))
+                for count in (1, 40, 400):
+                    prompt = build_prompt(board, _words(count, words))
+                    total = _tokens(prompt, board.toolbox.listed(OWNER))
+                    assert total + min(prompt.room, 200) <= window, (window, mode, words, count, total)
+                    say(board, _words(100, words), "assistant")
+
+
+def test_a_small_window_has_few_tools_and_a_short_reply():
+    board = board_with_prompts(llm_context_tokens=4095, llm_reply_tokens=2000)
+    assert [tool.name for tool in board.toolbox.listed(OWNER)] == ["memory_store", "memory_search"]
+    prompt = build_prompt(board, "hello")
+    assert prompt.reply_tokens == 1023 and "file_edit" not in _system(prompt)[1]
+    board = board_with_prompts(llm_context_tokens=4096, llm_reply_tokens=2000)
+    assert build_prompt(board, "hello").reply_tokens == 2000
+
+
+def test_the_count_of_the_service_corrects_the_next_prompts():
+    board = board_with_prompts(llm_context_tokens=4096)
+    for number in range(30):
+        say(board, f"{number} " + "word " * 50, "user" if number % 2 else "assistant")
+    prompt = build_prompt(board, "hello")
+    sent, estimate = len(messages_of(prompt)), _tokens(prompt, board.toolbox.listed(OWNER)) - prompt.reply_tokens
+    for used, is_fewer in ((estimate * 21 // 20, False), (estimate // 5, False), (estimate * 9, True)):
+        prompt.note_usage(used)
+        assert (len(messages_of(build_prompt(board, "hello"))) < sent) is is_fewer
+    assert 100 < board.prompts.percent <= 300
 
 
 def _tokens(prompt, tools):
-    total = 1024 + sum(text.tokens(tool.description + tool.schema) + 19 for tool in tools)
+    total = prompt.reply_tokens + sum(text.tokens(tool.description + tool.schema) + 19 for tool in tools)
     total += sum(text.tokens(block) for block in _system(prompt))
     return total + sum(text.tokens(content) + 4 for _, content in messages_of(prompt))
 
 
-def test_a_prompt_with_as_many_own_tools_as_fit_is_not_larger_than_the_window():
-    random.seed(7)
-    for mode in ("full", "lightweight"):
-        board = board_with_prompts(mode=mode, llm_context_tokens=4096)
-        toolbox = board.toolbox
-        with raises(ArgumentError):
-            for number in range(25):
-                toolbox.add(OwnTool(len, "tool_%d" % number, "word " * 60, {"seconds": "1..60"}))
-        _fill(board)
-        for words in (1, 40, 400):
-            prompt = build_prompt(board, _words(words))
-            total = _tokens(prompt, toolbox.listed(OWNER))
-            assert total <= 4096, (mode, words, total)
-
-
-def _fill(board):
-    many, words = 12, 600
-    for name in ("user.md", "soul.md", "identity.md"):
-        board.profile.for_caller(OWNER).write(name, _words(words // 5))
-    files.write(board.place + "/memory/MEMORY.md", _words(words))
-    for number in range(many):
+def _fill(board, words, size):
+    for name in ("user.md", "soul.md", "identity.md", "agent.md", "task.md"):
+        board.profile.for_caller(OWNER).write(name, _words(size, words)[: 1000 if name == "agent.md" else 300])
+    files.write(board.place + "/memory/MEMORY.md", _words(600, words))
+    for number in range(12):
         board.now += DAY
-        board.records.store(_words(30) + f" {number}", [f"tag-{number}"])
-        say(board, _words(60))
-        say(board, _words(60), "assistant")
-    board.notes.for_caller(OWNER).note(_words(words // 3))
+        board.records.store(_words(30, words) + f" {number}", [f"tag-{number}"])
+        say(board, _words(60, words))
+        say(board, _words(60, words), "assistant")
+    board.notes.for_caller(OWNER).note(_words(200, words))

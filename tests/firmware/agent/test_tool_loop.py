@@ -101,6 +101,6 @@ async def test_a_result_for_which_there_is_no_room_is_replaced_by_advice():
 def _narrow(build):
     def narrow(*arguments, **named):
         prompt = build(*arguments, **named)
-        return type(prompt)(prompt.system, prompt.messages, prompt.notice, 800)
+        return type(prompt)(prompt.system, prompt.messages, prompt.notice, 900, 1024, prompt.note_usage)
 
     return narrow

@@ -14,9 +14,8 @@ _Described = namedtuple("_Described", "name description schema rules")
 
 def tools_of(mode):
     """The memory's tools of a mode: name, description, schema as sent, schema as checked."""
-    names = " ".join([names for modes, names in schemas.MODES if mode in modes])
     found = []
-    for name in names.split():
+    for name in schemas.MODES[mode].split():
         description, schema = schemas.describe(name)
         found.append(_Described(name, description, schema.split("\n")[0], schema.split("\n")[2]))
     return found

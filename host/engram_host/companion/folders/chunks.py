@@ -5,6 +5,7 @@ overlap by some lines.
 """
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -12,11 +13,10 @@ from itertools import takewhile
 from engram import text as board
 from engram_host.companion.search.tokenizer import query_terms
 
-FORM = 2  # version of the splitting; raise it to read all files again
+FORM = 3  # version of the splitting; raise it to read all files again
 
-# Room is counted in quarters of a token, like engram.text.tokens(), so that sums are exact.
+# Room is counted in quarters of a token, so that sums are exact.
 _QUARTERS = 4
-_FIRST_WIDE = "\u3000"
 _LONGEST_HEADING = 100
 _MOST_FRONT_LINES = 200
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
@@ -131,7 +131,7 @@ def _pieces(text: str, room: int) -> Iterator[_Piece]:
     for number, line in enumerate(lines, 1):
         is_heading, in_fence = marks.classify_line(number - 1)
         for at, part in enumerate(_split_long_line(line, room)):
-            yield _Piece(number, part, _size(part) + 1, marks.headings, is_heading and not at, in_fence)
+            yield _Piece(number, part, board.token_quarters(part) + 1, marks.headings, is_heading and not at, in_fence)
 
 
 class _Marks:
@@ -197,14 +197,9 @@ def _title(lines: list[str]) -> tuple[str, ...]:
     return ()
 
 
-def _size(text: str) -> int:
-    wide = 0 if text.isascii() else sum(sign >= _FIRST_WIDE for sign in text)
-    return len(text) + (_QUARTERS - 1) * wide
-
-
 def _split_long_line(line: str, room: int) -> Iterator[str]:
-    while _size(line) > room:
-        part = board.cut(line, room if line.isascii() else _fitting(line, room))
+    while board.token_quarters(line) > room:
+        part = board.cut(line, _fitting(line, room))
         space = part.rfind(" ", len(part) // 2)
         if space > 0:
             part = part[: space + 1]
@@ -214,12 +209,7 @@ def _split_long_line(line: str, room: int) -> Iterator[str]:
 
 
 def _fitting(line: str, room: int) -> int:
-    size = 0
-    for at, sign in enumerate(line):
-        size += _QUARTERS if sign >= _FIRST_WIDE else 1
-        if size > room:
-            return at
-    return len(line)
+    return bisect_right(range(room + 1), room, key=lambda count: board.token_quarters(line[:count])) - 1
 
 
 # --- snippets

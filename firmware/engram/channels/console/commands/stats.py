@@ -18,6 +18,7 @@ def stats_command(board, caller, _rest: str):
     yield _row("time", clock.minute(clock.now()) if clock.known else "not known: the clock is not set")
     yield _row("mode", board.config.get("mode"))
     without = "; calls no tools" + board.model.no_tools if board.model and board.model.no_tools else ""
+    without += "; window " + board.window.said if board.window and board.window.said else ""
     yield _row("model", board.model.name + without if board.model else "none, offline")
     if not access.is_owner(caller):
         yield _row("memories", "%d" % records.count(caller))

@@ -1,0 +1,83 @@
+"""The model's window is asked of its service, in the forms that services have, and corrected by a refusal."""
+
+from engram.config import Config
+from engram.errors import NetError
+from engram.llm.window import SETTING, WindowFinder
+from support import folder
+
+_LLAMA = '{"models":[{"name":"q.gguf"}],"data":[{"id":"q.gguf","meta":{"n_ctx_train":32768,"n_ctx":3072}}]}'
+_MANY = '{"data":[%s{"id":"big","x":"%s"},{"id":"q","x":"","context_length":16384},{"id":"z","context_length":9}]}'
+_REFUSED = "request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it"
+
+
+class _Service:
+    """A service that answers some paths, in pieces of 1,000 bytes."""
+
+    def __init__(self, answers):
+        self._answers = answers
+        self.asked = []
+
+    async def ask(self, method, path, headers, body, first_ms):
+        self.asked.append(path)
+        answer = self._answers.get(path, "")
+        if isinstance(answer, Exception):
+            raise answer
+        self._rest = answer.encode()
+        self.status = 200 if answer else 404
+        return self
+
+    async def read(self):
+        piece, self._rest = self._rest[:1000], self._rest[1000:]
+        return piece
+
+    @property
+    def ended(self):
+        return not self._rest
+
+    def release(self, answer):
+        pass
+
+    def tidy(self):
+        pass
+
+
+def _finder(answers, **settings):
+    config = Config(folder(), {name.replace("_", ".", 1): value for name, value in settings.items()})
+    service = _Service(answers)
+    return WindowFinder(config, service, "/v1", "q", []), config, service
+
+
+async def test_each_form_of_a_service_is_read():
+    others = "".join('{"id":"%d","context_length":5000},' % number for number in range(900))
+    for answers, window in (
+        ({"/v1/models": _LLAMA}, 3072),
+        ({"/v1/models": '{"data":[{"id": "q", "max_model_len": 4096}]}'}, 4096),
+        ({"/v1/models": _MANY % (others, "y" * 3000)}, 16384),
+        ({"/v1/models": '{"data":[{"id":"a","context_length":5000},{"id":"b","context_length":5000}]}'}, 8192),
+        ({"/v1/models": '{"data":[{"id":"q"}]}', "/props": '{"default_generation_settings":{"n_ctx":2048}}'}, 2048),
+        ({"/api/ps": '{"models":[{"name":"q:latest","context_length":4096}]}'}, 4096),
+        ({"/api/show": '{"parameters":"num_ctx    6000\\n","model_info":{"q.context_length":131072}}'}, 6000),
+        ({"/v1/models": '{"data":[{"id":"q","context_length":1000000}]}'}, 32768),
+        ({"/v1/models": '{"data":[{"id":"q","context_length":512}]}'}, 8192),
+    ):
+        finder, config, _ = _finder(answers)
+        await finder.ask()
+        assert config.get(SETTING) == window, answers
+
+
+async def test_a_service_is_asked_twice_at_most_and_never_if_the_person_set_the_window():
+    finder, config, service = _finder({})
+    for _ in range(3):
+        await finder.ask()
+    assert len(service.asked) == 8 and config.get(SETTING) == 8192 and finder.said == "not told by the service"
+    finder, config, service = _finder({"/v1/models": _LLAMA}, llm_context_tokens=5000)
+    await finder.ask()
+    assert service.asked == [] and config.get(SETTING) == 5000 and not finder.correct(_REFUSED)
+
+
+async def test_a_failure_is_told_and_a_refusal_corrects_the_window():
+    finder, config, _ = _finder({"/v1/models": NetError("the link is down")})
+    await finder.ask()
+    assert finder.said == "not told: the link is down"
+    assert finder.correct(_REFUSED) and config.get(SETTING) == 4096
+    assert not finder.correct(_REFUSED) and not finder.correct("no model")
