@@ -27,7 +27,7 @@ def told(printed: str) -> str:
         ("500", "(HTTP 500: The script answers 500.)"),
         ("refuse", "the service refused the key; check llm.key"),
         ("silent", "the answer took longer than 8 s; raise llm.answer_seconds"),
-        ({"kind": "cut", "after": 0}, "check the network"),
+        ({"kind": "cut", "after": 0}, "check that it runs"),
         ({"kind": "malformed", "after": 0}, "llm.url"),
     ],
     ids=lambda value: value if isinstance(value, str) else value["kind"],
