@@ -29,6 +29,10 @@ class ModelCheck:
         await sink.line(intro % (_CHECK_MS // 1000))
         if not await self._check("chat", self._chat(chat)):
             return failed
+        if self._board.window:
+            await self._board.window.ask()  # some services know it once the model is loaded
+        told = (self._board.window and self._board.window.said) or "llm.context_tokens"
+        await sink.line("window    %d tokens (%s)" % (self._board.config.get("llm.context_tokens"), told))
         has_tools = await self._check("tools", self._tool(tool))
         has_facts = await self._check("facts", self._extraction(fact))
         return verdicts[2 * (not has_tools) + (not has_facts)]

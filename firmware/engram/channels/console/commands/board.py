@@ -42,7 +42,6 @@ def model_command(board, caller, rest: str):
         raise ArgumentError("/model", "takes test, or nothing.")
     config = board.config
     yield "model     %s at %s" % (config.get("llm.model") or "none", config.get("llm.url") or "no address")
-    yield "window    %d tokens (llm.context_tokens)" % config.get("llm.context_tokens")
     if rest:
         yield (yield board.check_model)
 
