@@ -49,6 +49,7 @@ class Home:
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, object] = field(default_factory=lambda: dict(QUIET))
     process: dict[str, Any] = field(default_factory=dict)  # more arguments of Popen
+    within: float = SECONDS  # how long anything may take
 
     def having(self, **settings: object) -> "Home":
         """The same board with settings by dotted name, a dot being written as two underscores."""
@@ -122,20 +123,14 @@ class Ended:
     problems: str
 
 
-def say(
-    home: Home,
-    *messages: str | bytes,
-    end: str = "\n",
-    command: tuple[str, ...] = BOARD,
-    within: float = 3 * SECONDS,
-) -> Ended:
+def say(home: Home, *messages: str | bytes, end: str = "\n", command: tuple[str, ...] = BOARD) -> Ended:
     """Run the board with these lines as its input."""
     if command is BOARD:
         home.folder.mkdir(parents=True, exist_ok=True)
     lines = [message if isinstance(message, bytes) else message.encode() for message in messages]
     data = b"\n".join(lines) + (end.encode() if lines else b"")
     done = subprocess.run(
-        command, input=data, capture_output=True, env=home.variables(), timeout=within, **home.process
+        command, input=data, capture_output=True, env=home.variables(), timeout=3 * home.within, **home.process
     )
     return Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -161,9 +156,9 @@ def said(request: RecordedRequest) -> list[str]:
 class Talk:
     """A board that runs: `keys` takes what is typed, `screen` is read from."""
 
-    def __init__(self, process: subprocess.Popen[bytes], keys: int, screen: int):
+    def __init__(self, process: subprocess.Popen[bytes], keys: int, screen: int, within: float):
         self.process = process
-        self.within = SECONDS
+        self._within = within
         self.keys = keys
         self.screen = screen
         self._is_open = True
@@ -185,7 +180,7 @@ class Talk:
     def heard(self, *texts: str) -> str:
         """All that came since the last call, up to and with the first of `texts` that comes."""
         wanted = [text.encode() for text in texts]
-        deadline = time.monotonic() + self.within
+        deadline = time.monotonic() + self._within
         while not (ends := [self._new.index(text) + len(text) for text in wanted if text in self._new]):
             assert self._read(deadline), self._story(f"{' or '.join(texts)!r} did not come")
         heard, self._new = self._new[: min(ends)], self._new[min(ends) :]
@@ -193,7 +188,7 @@ class Talk:
 
     def heard_to_the_end(self) -> str:
         """All that comes until the board has ended."""
-        deadline = time.monotonic() + self.within
+        deadline = time.monotonic() + self._within
         while self._read(deadline):
             pass
         assert time.monotonic() < deadline, self._story("the board did not end")
@@ -215,7 +210,7 @@ class Talk:
     def status(self) -> int:
         """How the launcher ended, which it has to do by itself."""
         self.heard_to_the_end()
-        return self.process.wait(self.within)
+        return self.process.wait(self._within)
 
     def end(self) -> int:
         """End the input, as Ctrl-D or a pipe's end does; the status."""
@@ -280,7 +275,7 @@ def _on_pipe(home: Home, command: tuple[str, ...]) -> Talk:
     assert process.stdin is not None
     keys = os.dup(process.stdin.fileno())
     process.stdin.close()
-    return Talk(process, keys, ours)
+    return Talk(process, keys, ours, home.within)
 
 
 def _on_terminal(home: Home, command: tuple[str, ...]) -> Talk:
@@ -295,7 +290,7 @@ def _on_terminal(home: Home, command: tuple[str, ...]) -> Talk:
         preexec_fn=lambda: _take_terminal(theirs),
     )
     os.close(theirs)
-    return Talk(process, ours, ours)
+    return Talk(process, ours, ours, home.within)
 
 
 def _take_terminal(terminal: int) -> None:
