@@ -16,7 +16,7 @@ from engram.llm.types import groups, kept_fields, sent_id, user, written
 from engram.text import object_in, part
 
 _GAP = "\n\n"  # between texts that become one
-_MESSAGE = ("role", "content", "refusal", "tool_calls")
+_MESSAGE = ("role", "content", "refusal", "tool_calls", "function_call")
 _CALL = ("index", "id", "type", "function")
 _TOOL = '{"type":"function","function":{"name":%s,"description":%s,"parameters":%s}}'
 _SCHEMA = ',"response_format":{"type":"json_schema","json_schema":{"name":"answer","strict":true,"schema":%s}}'
@@ -45,14 +45,15 @@ class _Draft(ReplyBuilder):
         whole = part(choice, "message", dict)
         message = whole or part(choice, "delta", dict)
         self.kept.add(self.fields, message, _MESSAGE)
-        for piece in part(message, "tool_calls", list):
+        older = part(message, "function_call", dict)
+        for piece in part(message, "tool_calls", list) or ([{"function": older}] if older else ()):
             self._take_call(piece, bool(whole))
         reason = part(choice, "finish_reason", str)
         if reason == "error":
             raise Refusal(502, part(part(choice, "error", dict), "message", str) or "the answer ended with an error")
         if reason or whole:
             self.stop = _STOPS.get(reason, "end")
-        return self.add_text(_text(message) or part(message, "refusal", str))
+        return self.add_text(_text(message) or part(message, "refusal", str) or part(choice, "text", str))
 
     def _take_call(self, piece, is_whole):
         if not isinstance(piece, dict):
@@ -153,7 +154,6 @@ def _call(call, without) -> dict:
 
 def _text(message) -> str:
     """Return the text of a message, without parts of other types."""
-    content = message.get("content")
-    if isinstance(content, list):
-        return "".join(part(each, "text", str) for each in content if part(each, "type", str) == "text")
-    return content if isinstance(content, str) else ""
+    parts = part(message, "content", list)
+    texts = [part(each, "text", str) for each in parts if part(each, "type", str) == "text"]
+    return part(message, "content", str) or "".join(texts)

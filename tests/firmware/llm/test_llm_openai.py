@@ -99,6 +99,8 @@ def test_a_call_is_put_together_from_its_fragments():
         _call_piece('{"y":"é"}', index=1, id="", name=None),
     )
     assert found == (("a", "one", '{"x":1}'), ("b", "two", '{"y":"é"}'))
+    older = ({"name": "one", "arguments": '{"x"'}, {"arguments": ":1}"})
+    assert _calls(*(_delta({"function_call": each}) for each in older))[0][1:] == ("one", '{"x":1}')
 
 
 def test_a_name_or_an_id_in_each_piece_begins_no_call():
@@ -121,9 +123,10 @@ def test_several_calls_may_have_one_index_and_one_id():
         assert len({call.id for call in found}) == 3
 
 
-def test_a_refusal_is_text():
+def test_a_refusal_and_a_completion_are_text():
     pieces, _ = _feed(_delta({"content": None, "refusal": "I can"}), _delta({"refusal": "not."}))
     assert pieces == ["I can", "not."]
+    assert _feed({"choices": [{"index": 0, "text": "Hi."}]})[0] == ["Hi."]
 
 
 def test_content_in_parts_is_text_without_its_thoughts():
