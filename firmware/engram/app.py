@@ -10,7 +10,7 @@ from engram.channels.console.commands import count_of
 from engram.channels.console.console import STOPPED, Console
 from engram.channels.message import BufferedSink
 from engram.clock import Backoff
-from engram.compat import collect_often, const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.compat import collect_often, sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.config import Config
 from engram.errors import ArgumentError
 from engram.interrupt import Stop, start_task

@@ -5,7 +5,6 @@
 from engram import diag, files, text, log_line  # noqa: F401
 from engram.text.times import find_days  # noqa: F401
 from engram.clock import Clock
-from engram.compat import const
 from engram.config import zone_of
 from engram.errors import ArgumentError, ConfigError
 from engram.store.index import merge_policy  # noqa: F401

@@ -3,7 +3,6 @@
 # Leaves first, as in build.py.
 # isort: off
 from engram import diag, files
-from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.net.transport import tls_context
 from engram.net.http import Client

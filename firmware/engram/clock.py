@@ -8,7 +8,7 @@ the order.
 import random
 import time
 
-from engram.compat import const, ticks_add, ticks_diff, ticks_ms
+from engram.compat import ticks_add, ticks_diff, ticks_ms
 
 _DAY = const(86400)
 _SET_SINCE = const(1704067200)  # 2024-01-01: an earlier reading means an unset clock

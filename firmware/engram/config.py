@@ -10,7 +10,6 @@ import json
 
 from engram import files, tables, text
 from engram.clock import Zone, zone_minutes
-from engram.compat import const
 from engram.errors import ConfigError
 from engram.schema_check import fits, wanted
 from engram.text.utf8 import is_printable_ascii

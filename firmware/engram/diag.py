@@ -2,7 +2,7 @@
 a secret or a person's text.
 """
 
-from engram.compat import const, print_trace
+from engram.compat import print_trace
 
 _KEPT = const(24)  # lines in the ring: what /stats can show, about 2 KB of heap
 _LONGEST = const(200)  # characters of a line: an error text of a peer may be long

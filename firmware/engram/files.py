@@ -7,7 +7,6 @@ from binascii import crc32
 from struct import pack
 
 from engram import diag
-from engram.compat import const
 from engram.errors import StoreError, StoreFull
 from engram.text.strict_json import loads
 

@@ -11,7 +11,6 @@ import json
 from binascii import crc32
 
 from engram import files
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.strict_json import dumps_fields, loads
 from engram.text.utf8 import is_valid

@@ -12,7 +12,7 @@ list is compared with the size of the array: a damaged list is refused. All of i
 
 # pyright: reportInvalidTypeForm=false, reportGeneralTypeIssues=false
 
-from engram.compat import const, ptr8, ptr16, ptr32, viper
+from engram.compat import ptr8, ptr16, ptr32, viper
 
 _LONGEST = const(48)  # bytes of a word
 

@@ -5,7 +5,6 @@ known of an archived memory is in these lines until a compaction, then with the 
 """
 
 from engram import diag
-from engram.compat import const
 from engram.errors import NotFound
 from engram.memory import access, ids
 from engram.memory.records.schema import Archived, is_about_archive

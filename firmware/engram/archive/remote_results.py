@@ -1,7 +1,6 @@
 """Merges a companion's results with the board's; only the board decides on visibility."""
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, ids
 from engram.memory.line_meaning import happened_at

@@ -12,7 +12,7 @@ from binascii import crc32
 
 from engram import diag, log_line
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NetError, StoreError
 from engram.link.messages import caller_fields, shown
 from engram.link.rpc import NoAnswer

@@ -12,7 +12,6 @@ from engram import diag, files
 from engram.agent.agent import Outcome
 from engram.channels.message import Message
 from engram.clock import duration
-from engram.compat import const
 from engram.errors import EngramError, StoreError
 from engram.interrupt import start_task
 from engram.memory.access import Caller, turn_principal

@@ -12,7 +12,7 @@ import gc
 from engram.agent.agent import Origin, UnkeptOrigin
 from engram.channels.deliveries import Deliveries, Delivery, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory.access import is_shown
 from engram.text.utf8 import is_printable_ascii

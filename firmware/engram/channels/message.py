@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from engram.agent.agent import Sink
-from engram.compat import const
 
 MID_LONGEST = const(64)
 """Maximum bytes of a message id: printable ASCII with its channel's name and a colon."""

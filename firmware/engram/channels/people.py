@@ -15,7 +15,6 @@ import os
 from collections import namedtuple
 
 from engram import files, text
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreError
 from engram.memory import access
 from engram.memory.access import OWNER, Caller

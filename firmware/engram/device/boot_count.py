@@ -4,8 +4,6 @@ every reset but a loss of power, which costs no flash and lets a person reset th
 
 import machine
 
-from engram.compat import const
-
 BAD_STARTS = const(3)  # in a row: the next start is without the app
 
 _MARK = const(b"Engram")

@@ -9,7 +9,7 @@ from errno import EAGAIN
 import machine
 
 from engram.clock import civil, day_name
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 
 _PORT = const(123)
 _STEP_MS = const(100)

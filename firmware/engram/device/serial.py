@@ -7,7 +7,7 @@ and takes 11 bytes per millisecond.
 
 import sys
 
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 
 _BYTES_A_MS = const(8)  # a UART at 115200 baud is faster
 _PATIENCE_MS = const(450)  # a write this much slower than its bytes explain had no reader

@@ -7,7 +7,7 @@ firmware, where no timer runs, is reset in any state.
 
 import machine
 
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.device import boot_count
 from engram.errors import ConfigError
 

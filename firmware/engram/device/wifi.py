@@ -8,7 +8,7 @@ import network
 
 from engram import diag, tables, text
 from engram.clock import Backoff
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.device import ntp
 from engram.errors import ConfigError
 

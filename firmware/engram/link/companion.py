@@ -4,7 +4,7 @@ import random
 
 from engram import diag
 from engram.clock import Backoff, Moment, Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ConfigError, EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
 from engram.link.copies import NoteCopy, SenseCopy

@@ -7,7 +7,7 @@ gives it up. The journal has the answer, and the companion asks for it later.
 import asyncio
 
 from engram import text
-from engram.compat import const, wait_for_ms
+from engram.compat import wait_for_ms
 from engram.errors import ArgumentError, NetError
 from engram.interrupt import start_task, stop_task
 from engram.link.messages import PUSH_CHARS

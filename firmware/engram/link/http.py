@@ -1,6 +1,6 @@
 """The link's messages over HTTP: each is posted, and the response body is its answer."""
 
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import NetError, Refused
 from engram.link.messages import ANSWER_BYTES, WAIT_SECONDS
 from engram.net.http import Client

@@ -11,7 +11,7 @@ import asyncio
 
 from engram import diag
 from engram.clock import Backoff, Timeout
-from engram.compat import const, sleep_ms, wait_for_ms
+from engram.compat import sleep_ms, wait_for_ms
 from engram.errors import EngramError, NetError, Refused
 from engram.interrupt import start_task, stop_task
 from engram.link.conversation import ROOM, Conversation, push

@@ -11,7 +11,7 @@ import os
 from binascii import crc32, hexlify
 
 from engram import diag, files, text
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import StoreError
 
 _FILE = const("/link.json")

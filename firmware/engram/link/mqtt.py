@@ -13,7 +13,7 @@ a link broke: what must arrive is acknowledged from end to end. One task reads, 
 import asyncio
 
 from engram import diag
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import ArgumentError, BadAnswer, NetError, Refused, TimedOut
 from engram.link.messages import ANSWER_BYTES, WAIT_SECONDS
 from engram.net.transport import address_of, connect, failed, split_url

@@ -1,7 +1,6 @@
 """Asks the companion if the board's own answer is weak, or always, within a time limit."""
 
 from engram import diag, text
-from engram.compat import const
 from engram.errors import ArgumentError, NetError
 from engram.link.messages import caller_fields, is_row
 from engram.memory import access

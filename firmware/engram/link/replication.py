@@ -11,7 +11,7 @@ says all of its span, so a message that comes twice, or a link that breaks anywh
 """
 
 from engram import diag, text
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_diff, ticks_ms
 from engram.errors import NetError
 from engram.link.messages import LOGS, VERSION, is_row, shown
 from engram.link.rpc import Body, NoAnswer

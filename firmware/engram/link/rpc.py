@@ -4,7 +4,7 @@ import asyncio
 from collections import namedtuple
 
 from engram import diag, text
-from engram.compat import const, wait_for_ms
+from engram.compat import wait_for_ms
 from engram.errors import NetError, Refused
 from engram.link import messages
 

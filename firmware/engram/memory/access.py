@@ -7,7 +7,6 @@ only "all", since others read the answer too.
 from collections import namedtuple
 
 from engram import diag, text
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ALL
 

@@ -5,7 +5,6 @@ A line of words/attributes_*.txt without a name has phrases that only look like 
 """
 
 from engram import tables
-from engram.compat import const
 from engram.text.lexicon import Lexicon, split_words
 from engram.text.light_words import content_terms
 from engram.text.tokenizer import words

@@ -1,7 +1,6 @@
 """The catalog: all live tags with their counts, the most used for the prompt."""
 
 from engram import text
-from engram.compat import const
 from engram.memory import access
 
 _MOST_KEPT = const(1000)  # tags that are kept until a record changes: bounds the heap

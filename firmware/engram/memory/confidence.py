@@ -13,7 +13,6 @@ docs/design/retrieval.md has the formula, and what was measured.
 """
 
 from engram import text
-from engram.compat import const
 from engram.memory import attributes
 from engram.memory.ranking import LEAST_PART, Item, most_evidence
 from engram.store.index.codec import BEGIN

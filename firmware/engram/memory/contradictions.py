@@ -3,7 +3,6 @@ the attribute that is asked for.
 """
 
 from engram import text
-from engram.compat import const
 from engram.memory import attributes
 from engram.text.light_words import content_terms
 

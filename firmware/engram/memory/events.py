@@ -4,7 +4,6 @@ A rule writes what a tool did after a person's yes, what failed twice, and which
 """
 
 from engram import diag, text
-from engram.compat import const
 from engram.errors import EngramError
 from engram.memory.access import OPEN_TASK, own_scope
 from engram.memory.records.fields import stated

@@ -1,6 +1,5 @@
 """Forgets memories, with their turns, evicted copies, or a corrected turn; and tells why one left."""
 
-from engram.compat import const
 from engram.memory import access, ids
 from engram.memory.recall import snippet
 from engram.memory.records import fields

@@ -3,7 +3,6 @@ so that a lookup needs no map.
 """
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError
 
 _MOST_DIGITS = const(9)

@@ -6,7 +6,6 @@ and what they give stay (tests/firmware/memory/test_line_meaning.py). The schema
 
 from engram import text
 from engram.clock import MONTHS, civil
-from engram.compat import const
 from engram.memory import ALL, attributes, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 

@@ -8,7 +8,6 @@ lost.
 """
 
 from engram import text
-from engram.compat import const
 from engram.memory import ALL, access, attributes, ids
 from engram.store.types import SUPERSEDED, Query
 

@@ -1,6 +1,5 @@
 """Keeps what a camera or a microphone of one's own perceives, as a turn of the owner's, or as a memory of an event."""
 
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER, own_scope
 from engram.memory.records import fields

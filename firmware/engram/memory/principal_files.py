@@ -7,7 +7,6 @@ of which takes 8 KB of a littlefs, and a name can be read back.
 """
 
 from engram import files, text
-from engram.compat import const
 from engram.errors import ArgumentError, StoreFull
 from engram.memory.access import OWNER
 from engram.memory.journal.schema import TEXT_BYTES, json_bytes

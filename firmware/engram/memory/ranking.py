@@ -7,7 +7,6 @@ questions that ask for the same below.
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
 from engram.store.index.codec import BEGIN
 from engram.store.search.weights import ONE
 from engram.text.light_words import content_terms

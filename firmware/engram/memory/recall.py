@@ -12,7 +12,6 @@ from engram.text.times import find_days, without_dates, without_days
 from engram.text.light_words import content_terms
 from engram.text.openers import asks
 from engram.clock import day_name
-from engram.compat import const
 from engram.errors import NotFound
 
 # Those below need it: an import within an import takes more of the stack.

@@ -6,7 +6,6 @@ a note that the prompt shows anyway.
 """
 
 from engram import tables, text
-from engram.compat import const
 from engram.memory.confidence import WEAK
 from engram.memory.contradictions import Fact
 from engram.memory.ranking import most_evidence

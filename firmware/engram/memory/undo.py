@@ -5,7 +5,6 @@ goes back one change at a time, as far as the last compaction, and is itself a c
 undoes.
 """
 
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, outdated
 from engram.memory.journal.schema import TEXT_BYTES, json_bytes

@@ -4,7 +4,7 @@ ArgumentError. Redirects are not followed, as they could leak a key.
 
 import asyncio
 
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import ArgumentError, NetError, TimedOut
 from engram.net.response import Response
 from engram.net.transport import address_of, connect, failed, split_url

@@ -9,7 +9,6 @@ chunk    = size in hex [; extension] CRLF  bytes CRLF, the last of size 0
 trailers = header lines after the last chunk, then CRLF; read and dropped
 """
 
-from engram.compat import const
 from engram.errors import BadAnswer, NetError
 from engram.net.transport import failed
 from engram.text import cut, decode, loads, part, printable

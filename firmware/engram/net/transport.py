@@ -10,7 +10,7 @@ import socket
 import time
 from errno import EAGAIN, ECONNREFUSED, ECONNRESET, EINPROGRESS, ETIMEDOUT, errorcode
 
-from engram.compat import const, wait_for_ms
+from engram.compat import wait_for_ms
 from engram.errors import ArgumentError, NetError, Refused, TimedOut
 from engram.text.utf8 import encode, is_printable_ascii
 

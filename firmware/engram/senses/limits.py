@@ -6,7 +6,6 @@ its report once by its id (`event:l1:START`), despite power cuts.
 """
 
 from engram import diag
-from engram.compat import const
 from engram.errors import ArgumentError, EngramError, NotFound
 from engram.memory import access
 from engram.schema_check import check

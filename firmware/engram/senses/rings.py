@@ -15,7 +15,6 @@ from collections import namedtuple
 from struct import calcsize, pack, pack_into, unpack_from
 
 from engram import files
-from engram.compat import const
 from engram.senses.values import add_to, aggregate_of
 
 SIZE = const(12)

@@ -5,7 +5,7 @@ even plain Exception from MicroPython's drivers.
 from binascii import hexlify
 
 from engram import diag
-from engram.compat import const, sleep_ms, ticks_add, ticks_diff, ticks_ms
+from engram.compat import sleep_ms, ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 
 _LOOK_MS = const(1000)  # between two looks at pins, which are read when they change

@@ -2,7 +2,6 @@
 
 from collections import namedtuple
 
-from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.memory.access import tag
 from engram.schema_check import check, check_fields

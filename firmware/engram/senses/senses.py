@@ -5,7 +5,6 @@ latest reading is known.
 """
 
 from engram import diag, files
-from engram.compat import const
 from engram.errors import ArgumentError, StoreError
 from engram.memory import access
 from engram.schema_check import check

@@ -2,7 +2,6 @@
 round(value * 10**decimals), as a chip's floats are single precision.
 """
 
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.access import tag
 from engram.schema_check import check

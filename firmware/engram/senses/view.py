@@ -2,7 +2,6 @@
 
 from engram import text
 from engram.clock import duration
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access
 from engram.senses.limits import bound_text, describe

@@ -2,7 +2,6 @@
 from the hours on flash after each start; slots are minutes or hours of Unix time.
 """
 
-from engram.compat import const
 from engram.senses.values import HOUR, MINUTE, add_to, aggregate_of
 
 _HOURS = const(24)

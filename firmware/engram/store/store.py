@@ -9,7 +9,6 @@ A line that concerns an entry other than its own first version has the label "=N
 """
 
 from engram import diag
-from engram.compat import const
 from engram.errors import ArgumentError, EngramError, StoreError, StoreFull
 from engram.store import queries
 from engram.store.entry_state import EntryStates

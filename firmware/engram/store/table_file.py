@@ -8,7 +8,6 @@ flash refuses it, the rows in RAM stay as they were.
 """
 
 from engram import files, log_line
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.store.log.repair import repair_file
 

@@ -2,8 +2,6 @@
 
 from collections import namedtuple
 
-from engram.compat import const
-
 LIVE = const(0)
 SUPERSEDED = const(1)
 FORGOTTEN = const(2)

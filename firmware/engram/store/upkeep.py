@@ -1,7 +1,7 @@
 """Keeps a store's index up to date: seals lines in RAM, fills gaps, merges, and saves the manifest."""
 
 from engram import diag
-from engram.compat import const, finish
+from engram.compat import finish
 from engram.errors import StoreError
 from engram.store.index import merge_policy
 from engram.store.index.rebuild import Rebuild

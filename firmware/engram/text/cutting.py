@@ -7,7 +7,6 @@ cut falls into is closed before it and opened again after it.
 Text is worked on as bytes: see engram.text.utf8.
 """
 
-from engram.compat import const
 from engram.text.utf8 import REPLACEMENT, code_at, decode, encode
 
 # A visible character stays whole up to this many code points: a pile of combining marks, put

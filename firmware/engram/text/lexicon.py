@@ -8,7 +8,6 @@ from array import array
 from binascii import crc32
 
 from engram import tables
-from engram.compat import const
 from engram.text.unicode_fold import fold
 
 _BEGUN_BITS = const(8192)

@@ -5,7 +5,6 @@ its words are in. Of Han each character is a word, and those of the last line sa
 """
 
 from engram import tables
-from engram.compat import const
 from engram.text.tokenizer import index_terms, words
 
 _FIRST_HAN = const(0x3400)

@@ -16,7 +16,6 @@ asking     opens what most probably is a question; in a script without spaces bo
 
 from collections import namedtuple
 
-from engram.compat import const
 from engram.text.lexicon import Lexicon, split_words
 from engram.text.utf8 import encode, strip_end
 

@@ -2,8 +2,6 @@
 tokenizer has folded them: no accents, й is и, ة is ه.
 """
 
-from engram.compat import const
-
 _LEAST = const(3)  # letters that stay
 
 # Latin words whose language their accents tell: second bytes of these letters, and endings. ä ö ü, and ã õ.

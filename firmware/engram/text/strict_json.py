@@ -11,7 +11,6 @@ makes invalid UTF-8 of escaped surrogates. This reader takes about six times as 
 
 import json
 
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.utf8 import encode, is_valid, put, valid
 

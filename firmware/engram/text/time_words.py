@@ -23,7 +23,6 @@ meaning; "," leads to the next value.
 """
 
 from engram.clock import day_number
-from engram.compat import const
 from engram.text.lexicon import Lexicon
 
 LEXICON = Lexicon("times")

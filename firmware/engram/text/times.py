@@ -11,7 +11,6 @@ the latest such day or month that has begun. A day is counted from 1970-01-01.
 from collections import namedtuple
 
 from engram.clock import civil, days_from_civil
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.text.lexicon import split_words
 from engram.text.time_words import LEXICON, date_of, length_at, minute_of_day, number_at, word_at

@@ -11,7 +11,6 @@ The retrieval figures were measured with these steps: a change here changes rank
 from array import array
 
 from engram import tables
-from engram.compat import const
 from engram.native import loops
 from engram.text import stemmer
 from engram.text.unicode_fold import fold, full_katakana

@@ -17,7 +17,6 @@ MicroPython has no unicodedata.
 from array import array
 
 from engram import tables
-from engram.compat import const
 from engram.text.utf8 import code_at, put
 
 # Stands before a run of a script without spaces: a byte that UTF-8 never uses.

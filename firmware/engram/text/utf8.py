@@ -8,8 +8,6 @@ character for ever, and `text[i]` counts from the start. So text is worked on as
 nothing there: the bytes share the text's memory.
 """
 
-from engram.compat import const
-
 REPLACEMENT = b"\xef\xbf\xbd"  # U+FFFD
 _LOWEST = const(0x80)  # a continuation byte's bounds
 _HIGHEST = const(0xBF)

@@ -10,7 +10,6 @@ Nobody knows of what the power cut whether it was carried out: it is not repeate
 from engram import diag, text
 from engram.agent.agent import Origin, Sink
 from engram.clock import duration
-from engram.compat import const
 from engram.errors import EngramError
 from engram.interrupt import start_task
 from engram.memory.access import caller_of

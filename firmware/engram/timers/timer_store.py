@@ -10,7 +10,6 @@ from collections import namedtuple
 
 from engram import text
 from engram.clock import duration
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.store.table_file import TableFile, needed, optional

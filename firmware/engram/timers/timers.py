@@ -8,7 +8,7 @@ id is saved once in the journal before the row gets its next moment, see runner.
 import asyncio
 
 from engram import diag, text
-from engram.compat import const, sleep_ms, wait_for_ms
+from engram.compat import sleep_ms, wait_for_ms
 from engram.errors import ArgumentError, EngramError, NotFound, StoreError
 from engram.text.times import read_time, split_time
 from engram.timers import timer_store

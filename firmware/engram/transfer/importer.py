@@ -8,7 +8,6 @@
 """
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError, StoreError, StoreFull
 from engram.memory import access
 from engram.memory.records import dedup, provenance

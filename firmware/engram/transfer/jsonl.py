@@ -4,7 +4,6 @@ compact and restart it meanwhile.
 """
 
 from engram import text
-from engram.compat import const
 from engram.memory import access
 from engram.memory.records import fields, provenance
 from engram.store.types import LIVE, SUPERSEDED

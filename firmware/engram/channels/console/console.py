@@ -15,7 +15,6 @@ from engram import text
 from engram.channels.console.json_lines import JsonLines
 from engram.channels.console.line_editor import LineEditor
 from engram.channels.message import ChannelSink, Message
-from engram.compat import const
 from engram.interrupt import start_task
 from engram.memory.access import OWNER, Caller
 

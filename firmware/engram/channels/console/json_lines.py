@@ -8,7 +8,6 @@ import gc
 
 from engram import __version__, log_line, text
 from engram.channels.message import ChannelSink, Message
-from engram.compat import const
 
 _PROTOCOL = const(1)  # counts up when a program that knew the last one would misunderstand this one
 _PIECE = const(1000)  # characters of an answer in a line: more would take the heap several times

@@ -5,7 +5,6 @@ keys and escape sequences (arrow keys) are left out. Without echo, for a pipe, o
 """
 
 from engram import text
-from engram.compat import const
 from engram.text import utf8
 
 _BACKSPACE = const(0x08)

@@ -4,7 +4,6 @@ without the token of a request's path.
 
 from collections import namedtuple
 
-from engram.compat import const
 from engram.errors import BadAnswer, EngramError, NetError, Refused
 from engram.net.http import Client
 from engram.text import cut, dumps, object_in, part, printable

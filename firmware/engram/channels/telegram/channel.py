@@ -10,7 +10,7 @@ from engram.channels.telegram.poller import LONG_POLL_S, Poller
 from engram.channels.telegram.reply import Reply
 from engram.channels.telegram.sender import Sender
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import EngramError
 from engram.interrupt import start_task
 

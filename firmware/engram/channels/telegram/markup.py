@@ -10,7 +10,6 @@
 What is none of these is text. The HTML is always well formed. Nothing is raised here but MemoryError.
 """
 
-from engram.compat import const
 from engram.text import decode, encode
 from engram.text.cutting import closes, fence_of
 

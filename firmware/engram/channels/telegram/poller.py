@@ -8,7 +8,7 @@ from engram import diag
 from engram.channels.telegram.bot_api import NAME, BotError
 from engram.channels.telegram.updates import Bot, Ignored, Incoming, moved_group
 from engram.clock import Backoff, Moment, Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.text import part
 
 LONG_POLL_S = 50

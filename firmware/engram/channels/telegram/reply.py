@@ -8,7 +8,7 @@ from engram.channels.message import ChannelSink
 from engram.channels.telegram.bot_api import NAME, BotError
 from engram.channels.telegram.sender import is_final, is_refused
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.text.cutting import split
 
 _TYPING_MS = const(4500)  # Telegram shows it for 5 seconds

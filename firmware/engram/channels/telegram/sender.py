@@ -4,7 +4,7 @@ from engram import diag
 from engram.channels.telegram.bot_api import NAME, BotError, Destination
 from engram.channels.telegram.markup import to_html
 from engram.clock import Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.text import printable
 
 _TRIES = const(4)  # of a call that is changed as its refusal asks, or waits a little

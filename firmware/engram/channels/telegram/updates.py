@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from engram.channels.telegram.bot_api import Destination, message_id
-from engram.compat import const
 from engram.text import cut, part, printable
 
 _ROOMS = const(("private", "group", "supergroup"))

@@ -7,7 +7,6 @@ is forgotten or outdated, and when the next session of its room begins.
 """
 
 from engram import diag, files, text
-from engram.compat import const
 from engram.errors import StoreError
 
 _FILE = const("/gists.json")

@@ -7,7 +7,6 @@ linked list, and its window is read back from its newest turn without a scan; th
 from collections import namedtuple
 
 from engram import diag, text
-from engram.compat import const
 from engram.errors import NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.journal.gists import Gists

@@ -30,7 +30,6 @@ keep them as of where they begin:
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import ALL, access, ids, line_meaning
 from engram.store.types import LIVE, SUPERSEDED, Entry

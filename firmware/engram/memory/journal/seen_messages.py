@@ -3,7 +3,6 @@
 from array import array
 from binascii import crc32
 
-from engram.compat import const
 from engram.errors import StoreError
 
 # Ids in RAM, 2 KB: a network offers again what it offered last, a companion after an outage, too.

@@ -1,7 +1,6 @@
 """Conversations that the board does not keep: their turns are in RAM, until the mode ends or the board restarts."""
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.journal.schema import fitting_text, room_of
 

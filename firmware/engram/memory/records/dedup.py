@@ -1,7 +1,6 @@
 """Finds records that say the same as a text, or nearly."""
 
 from engram import text
-from engram.compat import const
 from engram.store.types import Query
 from engram.text.utf8 import encode
 

@@ -10,7 +10,6 @@ log, out of every search; records.left() gives them.
 """
 
 from engram import diag
-from engram.compat import const
 from engram.errors import StoreError, StoreFull
 from engram.memory.records.importance import stated_importance
 

@@ -1,6 +1,5 @@
 """The fields of a record: names, checks, and stored forms."""
 
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import access, ids
 from engram.memory.access import tag

@@ -15,7 +15,7 @@ follows from the record, from its last use and from the time, each time that it 
 from struct import pack, unpack_from
 
 from engram import diag, files
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import StoreError
 from engram.memory.records import fields
 

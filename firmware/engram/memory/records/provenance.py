@@ -5,7 +5,6 @@ An origin is the records' epoch of the board on which it was first stored, as ei
 for good, and one that has none is this board's own.
 """
 
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
 

@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound, StoreFull
 from engram.memory import access, ids, line_meaning, outdated
 from engram.memory.catalog import TagCounts

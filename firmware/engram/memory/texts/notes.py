@@ -8,7 +8,6 @@ from collections import namedtuple
 
 from engram import files, text
 from engram.clock import day_name, day_number
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import principal_files
 from engram.memory.access import OWNER, notebook_of

@@ -16,7 +16,7 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram import diag, files, log_line, text
-from engram.compat import const, first_of
+from engram.compat import first_of
 from engram.errors import StoreError
 from engram.memory import principal_files
 from engram.memory.texts.notes import is_note, turns_named

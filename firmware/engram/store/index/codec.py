@@ -16,7 +16,6 @@ The first half of a word's hash is that of its first five letters, so that words
 from array import array
 from binascii import crc32
 
-from engram.compat import const
 from engram.native import loops
 
 LABEL = 0xE00000

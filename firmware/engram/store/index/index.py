@@ -20,7 +20,6 @@ import os
 from binascii import a2b_base64, b2a_base64
 
 from engram import diag, files, log_line
-from engram.compat import const
 from engram.errors import StoreError
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable

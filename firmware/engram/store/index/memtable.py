@@ -6,7 +6,6 @@ array is large.
 
 from array import array
 
-from engram.compat import const
 from engram.native import loops
 from engram.store import types
 from engram.store.index import codec

@@ -10,7 +10,6 @@ log, and without the words of lines that have lost theirs.
 
 from array import array
 
-from engram.compat import const
 from engram.native import loops
 from engram.store.index import codec
 from engram.store.index.table import ROW_BYTES, SINGLE_BYTES, TERM_BYTES, Footer, term

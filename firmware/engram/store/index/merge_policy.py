@@ -5,7 +5,6 @@ so far: five at most at once. So their number stays about logarithmic, and a row
 """
 
 from engram import diag, files
-from engram.compat import const
 from engram.errors import StoreError
 from engram.store.index import codec, memtable
 from engram.store.index.merge import Merge

@@ -2,7 +2,6 @@
 nothing forgotten or replaced is found.
 """
 
-from engram.compat import const
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable
 from engram.store.index.merge_policy import insert

@@ -5,7 +5,6 @@ from array import array
 from binascii import crc32
 
 from engram import files
-from engram.compat import const
 from engram.native import loops
 from engram.store.index import codec
 from engram.store.index.memtable import MemTable

@@ -15,7 +15,6 @@ import os
 import random
 
 from engram import diag, files, log_line
-from engram.compat import const
 
 _FORMAT = const(2)
 

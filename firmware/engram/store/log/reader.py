@@ -6,7 +6,6 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram import files, log_line
-from engram.compat import const
 from engram.errors import StoreError
 from engram.store.log import seq_seek
 

@@ -1,7 +1,6 @@
 """Repairs a log's segment: damaged bytes move to NAME.bad, whole lines stay."""
 
 from engram import diag, files, log_line
-from engram.compat import const
 from engram.errors import StoreError
 
 _BAD_LARGEST = const(16384)  # bytes kept in NAME.bad: damage must not fill the flash

@@ -1,7 +1,6 @@
 """Room reserved on the flash for forgetting and compacting, which have to write too."""
 
 from engram import files
-from engram.compat import const
 from engram.errors import StoreError
 
 _LINES_BYTES = const(12288)  # a line, a new segment's header and their directory blocks, with some to spare

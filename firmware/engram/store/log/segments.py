@@ -15,7 +15,6 @@ it is read.
 import random
 
 from engram import diag, files, log_line
-from engram.compat import const
 from engram.errors import StoreError
 from engram.store.log import header, seq_seek
 from engram.store.log.repair import Repair

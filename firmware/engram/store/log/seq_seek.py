@@ -1,7 +1,6 @@
 """Finds a segment's line by seq with a few small reads, as seqs rise about evenly with the offset."""
 
 from engram import files, log_line
-from engram.compat import const
 
 _BUFFER = const(512)
 _BACKWARDS = const(2048)  # bytes read at once when lines are read backwards

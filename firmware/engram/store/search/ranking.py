@@ -17,7 +17,6 @@ on the heap, and ties go to the newer line of those that are kept by T, so every
 
 from array import array
 
-from engram.compat import const
 from engram.native import loops
 from engram.store.index import codec
 from engram.store.search import filters

@@ -6,8 +6,6 @@ The idf is log(1 + (N - n + .5) / (n + .5)) over live rows, times 1024.
 import math
 from collections import namedtuple
 
-from engram.compat import const
-
 ONE = 4096
 """Score 1.0: the best by words alone."""
 

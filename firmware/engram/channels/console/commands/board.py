@@ -1,7 +1,7 @@
 """The commands about the board as a whole, its senses, timers and notes."""
 
 from engram.channels.console.commands import only_owner
-from engram.compat import const, ticks_add, ticks_diff, ticks_ms
+from engram.compat import ticks_add, ticks_diff, ticks_ms
 from engram.errors import ArgumentError
 from engram.memory import access
 from engram.memory.access import OWNER

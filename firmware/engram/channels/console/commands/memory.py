@@ -2,7 +2,6 @@
 
 from engram import text
 from engram.channels.console.commands import count_of
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import catalog, ids
 from engram.memory.line_meaning import attributed_text

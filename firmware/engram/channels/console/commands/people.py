@@ -3,7 +3,6 @@
 from engram.channels.console.commands import count_of, only_owner
 from engram.channels.people import CODE_SECONDS, LET_IN, room_of
 from engram.clock import duration
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory.access import OWNER, Caller
 

@@ -3,7 +3,7 @@
 import os
 
 from engram import __version__, diag, files, native, text
-from engram.compat import const, heap_free, heap_used
+from engram.compat import heap_free, heap_used
 from engram.memory import access
 
 _DRIFT = const(65536)  # bytes that the logs may change by until the flash in use is counted again

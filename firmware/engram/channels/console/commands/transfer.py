@@ -1,6 +1,5 @@
 """The commands /export and /import."""
 
-from engram.compat import const
 from engram.errors import ArgumentError, StoreError
 from engram.memory import access
 from engram.transfer import jsonl
