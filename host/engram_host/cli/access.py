@@ -162,9 +162,9 @@ def tls(context: Context, names: Names = None) -> None:
     Example: engram tls 192.168.1.10 companion.lan
     """
     from engram_host.companion.auth.certificates import TlsFiles, issue_certificate
-    from engram_host.companion.settings import make_folder, read_settings
+    from engram_host.companion.settings import make_folder
 
-    settings = read_settings(context.home, {})
+    settings = context.read_settings()
     make_folder(context.home)
     files = TlsFiles(context.home / FOLDER)
     issued = issue_certificate(files, names or [])

@@ -87,28 +87,14 @@ class ApiClient:
         return self._send(method, path, content=body, headers=headers)
 
     def lines(self, path: str, /, **parameters: Any) -> Iterator[str]:
-        try:
-            with self._client.stream("GET", path, params=parameters) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _as_refusal(answer)
-                yield from lines_of(answer.iter_bytes())
-        except httpx.HTTPError as error:
-            raise self._unreached(error) from None
+        return self._stream("GET", path, params=parameters)
 
     def delete(self, path: str) -> Any:
         return self._ask("DELETE", path)
 
     def events(self, method: str, path: str, value: dict[str, Any] | None = None) -> Iterator[tuple[int, str, Any]]:
         """Yield the server-sent events of an answer: (number or 0, name, JSON)."""
-        try:
-            with self._client.stream(method, path, json=value) as answer:
-                if answer.is_error:
-                    answer.read()
-                    raise _as_refusal(answer)
-                yield from _parse_events(lines_of(answer.iter_bytes()))
-        except httpx.HTTPError as error:
-            raise self._unreached(error) from None
+        return _parse_events(self._stream(method, path, json=value))
 
     def devices(self, after: str = "") -> Iterator[dict[str, Any]]:
         """Yield all boards with names after `after`, page by page."""
@@ -147,6 +133,16 @@ class ApiClient:
         if answer.is_error:
             raise _as_refusal(answer)
         return answer
+
+    def _stream(self, method: str, path: str, **more: Any) -> Iterator[str]:
+        try:
+            with self._client.stream(method, path, **more) as answer:
+                if answer.is_error:
+                    answer.read()
+                    raise _as_refusal(answer)
+                yield from lines_of(answer.iter_bytes())
+        except httpx.HTTPError as error:
+            raise self._unreached(error) from None
 
     def _unreached(self, error: httpx.HTTPError) -> CommandError:
         if isinstance(error, httpx.ReadTimeout):

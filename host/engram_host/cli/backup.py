@@ -41,7 +41,7 @@ def backup(
     from engram_host.companion.metrics import note_backup
     from engram_host.companion.store.recovery import kept_files, save_backup
 
-    settings = _settings(context.home)
+    settings = context.read_settings()
     path = _sqlite(settings)
     if not file.parent.is_dir():
         raise NotFound(f"there is no folder {file.parent} to write {file.name} to.")
@@ -91,7 +91,7 @@ def restore(
     from engram_host.companion.settings import make_folder
     from engram_host.companion.store.recovery import restore_backup
 
-    settings = _settings(context.home)
+    settings = context.read_settings()
     if not file.is_file():
         raise NotFound(f"there is no file {file}.")
     path = _sqlite(settings)
@@ -124,7 +124,7 @@ def repair(context: Context) -> None:
     from engram_host.companion.lockfile import lock_home
     from engram_host.companion.store.recovery import MOST_KEPT, daily_backup, kept_files, replace_damaged
 
-    settings = _settings(context.home)
+    settings = context.read_settings()
     path = _sqlite(settings)
     if not path.exists():
         raise NotFound(f"there is no database {path}: `engram restore` puts a backup there.")
@@ -178,12 +178,6 @@ def _report_whole(context: Context, path: Path, lines: int) -> None:
         output.print_line(f"{path}: {count} that no board can send again set aside.")
     else:
         output.print_line(f"{path} is whole: there is nothing to repair.")
-
-
-def _settings(home: Path) -> "Settings":
-    from engram_host.companion.settings import read_settings
-
-    return read_settings(home, {})
 
 
 def note_quietly(settings: "Settings", action: str) -> None:

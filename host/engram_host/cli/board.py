@@ -215,7 +215,7 @@ def erase(
     """
     from engram_host.companion.media.service import MediaFiles
 
-    _require_database(context.home)
+    _require_database(context)
     with opened_store(context.home) as (store, _):
         if not yes:
             raise CommandError(
@@ -262,11 +262,11 @@ def _described(contents: "BoardContents") -> str:
     )
 
 
-def _require_database(home: Path) -> None:
+def _require_database(context: Context) -> None:
     """Raise NotFound if no companion ever ran in a folder."""
-    from engram_host.companion.settings import database_file, read_settings
+    from engram_host.companion.settings import database_file
 
-    file = database_file(read_settings(home, {}))
+    file = database_file(context.read_settings())
     if file and not file.exists():
         raise NotFound(f"there is no database {file}: no companion has run in this folder yet.")
 

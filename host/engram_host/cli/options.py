@@ -15,6 +15,7 @@ from engram_host.companion.lockfile import DEFAULT_HOME, HOME_VARIABLE
 
 if TYPE_CHECKING:
     from engram_host.cli.api_client import ApiClient
+    from engram_host.companion.settings import Settings
 
 
 _JSON_FLAG = "--json"
@@ -37,6 +38,12 @@ class Context:
         from engram_host.cli.api_client import ApiClient  # httpx takes long to load
 
         return ApiClient(self.url, self.home)
+
+    def read_settings(self) -> "Settings":
+        """Read the settings of the companion's folder. Raises SettingError."""
+        from engram_host.companion.settings import read_settings  # as above
+
+        return read_settings(self.home, {})
 
 
 def read_context(given: Mapping[str, Any], environment: Mapping[str, str] = os.environ) -> Context:

@@ -4,12 +4,12 @@ import asyncio
 import getpass
 import importlib
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from engram_host.cli import output
+from engram_host.cli.bridges.bridge import ask_running
 from engram_host.cli.exit_status import CommandError, NotFound
 from engram_host.cli.options import HOME, JSON, Context, takes
 
@@ -32,12 +32,11 @@ def add(
     Example: echo ntfy://my-topic | engram alert add --json
     """
     url = (getpass.getpass("address: ") if sys.stdin.isatty() else sys.stdin.readline(4096)).strip()
-    urls = [*_urls(context.home), url]
+    urls = [*_urls(context), url]
     address = _addresses(urls)[-1]
     if check and not asyncio.run(address.send("Engram", "Alerts of the companion are sent here from now on.")):
         raise CommandError(f"{address.name} did not take an alert, and nothing is changed: check the address.")
-    _keep(context.home, urls)
-    _reload(context)
+    _keep(context, urls)
     output.print_either({"number": len(urls), "name": address.name}, f"{address.name} is kept.", is_json=context.json)
 
 
@@ -48,7 +47,7 @@ def test(context: Context) -> None:
 
     Example: engram alert test
     """
-    addresses = _addresses(_urls(context.home))
+    addresses = _addresses(_urls(context))
     if not addresses:
         raise NotFound("there is no address; `engram alert add` adds one.")
     failed = [each.name for each in addresses if not asyncio.run(each.send("Engram", "This is a test."))]
@@ -65,12 +64,11 @@ def remove(context: Context, number: Annotated[int, typer.Argument(help="as `eng
 
     Example: engram alert remove 1
     """
-    urls = _urls(context.home)
+    urls = _urls(context)
     if not 1 <= number <= len(urls):
         raise NotFound(f"there is no address {number}; `engram alert test` names all.")
     del urls[number - 1]
-    _keep(context.home, urls)
-    _reload(context)
+    _keep(context, urls)
     removed = {"number": number, "removed": True}
     output.print_either(removed, f"the alert address {number} is removed.", is_json=context.json)
 
@@ -83,32 +81,22 @@ def _addresses(urls: list[str]) -> "list[AppriseAddress]":
     return read_addresses(" ".join(urls))
 
 
-def _urls(home: Path) -> list[str]:
+def _urls(context: Context) -> list[str]:
     from engram_host.companion.alerts.apprise_address import URLS
     from engram_host.companion.auth.secrets import SecretStore
 
-    return SecretStore(home).find(URLS, in_keyring=_in_keyring(home)).split()
+    return SecretStore(context.home).find(URLS, in_keyring=context.read_settings().alerts.keyring).split()
 
 
-def _keep(home: Path, urls: list[str]) -> None:
+def _keep(context: Context, urls: list[str]) -> None:
     from engram_host.companion.alerts.apprise_address import URLS
     from engram_host.companion.auth.secrets import SecretStore
     from engram_host.companion.settings import make_folder
 
-    make_folder(home)
+    make_folder(context.home)
+    secrets, in_keyring = SecretStore(context.home), context.read_settings().alerts.keyring
     if urls:
-        SecretStore(home).keep(URLS, " ".join(urls), in_keyring=_in_keyring(home))
+        secrets.keep(URLS, " ".join(urls), in_keyring=in_keyring)
     else:
-        SecretStore(home).remove(URLS, in_keyring=_in_keyring(home))
-
-
-def _in_keyring(home: Path) -> bool:
-    from engram_host.companion.settings import read_settings
-
-    return read_settings(home, {}).alerts.keyring
-
-
-def _reload(context: Context) -> None:
-    from engram_host.cli.bridges.bridge import ask_running
-
+        secrets.remove(URLS, in_keyring=in_keyring)
     ask_running(context, "POST", "/v1/bridges/reload")

@@ -6,7 +6,6 @@ A running companion applies each change at once.
 import asyncio
 import getpass
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -67,7 +66,7 @@ def add(
     name = check_bridge_name(name or network)
     table: dict[str, Any] = {"network": network, **({"keyring": True} if keyring else {})}
     kind = check_bridge(read_bridges({name: table})[0])
-    _check_place(context.home, name, replace=replace)
+    _check_place(context.read_settings().bridges, name, replace=replace)
     _load(kind)
     if kind.hint:
         typer.echo(kind.hint, err=True)
@@ -75,7 +74,7 @@ def add(
     hidden = {field.name for field in kind.fields if field.is_secret}
     shown = {key: value for key, value in values.items() if key not in hidden}
     settings = read_bridges({name: table | shown})[0]
-    check_servers((*(each for each in _bridges(context.home) if each.name != name), settings))
+    check_servers((*(each for each in context.read_settings().bridges if each.name != name), settings))
     account = _sign_in(kind, values) if check else ""
     make_folder(context.home)
     secrets = SecretStore(context.home)
@@ -85,7 +84,7 @@ def add(
         else:
             secrets.remove(secret_name(name, field), in_keyring=keyring)
     put_bridge(context.home, name, table | shown)
-    _note(context.home, f"bridge add {name}")
+    _note(context, f"bridge add {name}")
     _tell_added(context, settings, account)
 
 
@@ -97,7 +96,7 @@ def list_bridges(context: Context) -> None:
     Example: engram bridge list
     """
     running = {each["name"]: each for each in ask_running(context, "GET", "/v1/bridges") or []}
-    rows = [_described(settings, running.get(settings.name, {})) for settings in _bridges(context.home)]
+    rows = [_described(settings, running.get(settings.name, {})) for settings in context.read_settings().bridges]
     if context.json:
         output.print_json(rows)
         return
@@ -120,13 +119,15 @@ def remove(context: Context, name: Name) -> None:
     from engram_host.companion.auth.secrets import SecretStore
     from engram_host.companion.bridges.kinds import KINDS, secret_name
 
-    settings = _bridge(context.home, name)
+    settings = next((each for each in context.read_settings().bridges if each.name == name), None)
+    if settings is None:
+        raise NotFound(f"there is no bridge {name[:40]}; `engram bridge list` lists all.")
     drop_bridge(context.home, name)
     kind = KINDS.get(settings.network)
     for field in kind.fields if kind else ():
         if field.is_secret:
             SecretStore(context.home).remove(secret_name(name, field.name), in_keyring=settings.in_keyring)
-    _note(context.home, f"bridge remove {name}")
+    _note(context, f"bridge remove {name}")
     ask_running(context, "POST", "/v1/bridges/reload")
     output.print_either({"name": name, "removed": True}, f"the bridge {name} is removed.", is_json=context.json)
 
@@ -152,21 +153,8 @@ def reload(context: Context) -> None:
 # --- steps
 
 
-def _bridges(home: Path) -> tuple[BridgeSettings, ...]:
-    from engram_host.companion.settings import read_settings
-
-    return read_settings(home, {}).bridges
-
-
-def _bridge(home: Path, name: str) -> BridgeSettings:
-    found = next((each for each in _bridges(home) if each.name == name), None)
-    if found is None:
-        raise NotFound(f"there is no bridge {name[:40]}; `engram bridge list` lists all.")
-    return found
-
-
-def _check_place(home: Path, name: str, *, replace: bool) -> None:
-    there = [each.name for each in _bridges(home)]
+def _check_place(bridges: tuple[BridgeSettings, ...], name: str, *, replace: bool) -> None:
+    there = [each.name for each in bridges]
     if name in there and not replace:
         raise CommandError(f"there is a bridge {name} already: give --name for a second one, or --replace.")
     if len(there) >= MOST_BRIDGES and name not in there:
@@ -209,11 +197,11 @@ def ask_running(context: Context, method: str, path: str) -> Any:
         return None
 
 
-def _note(home: Path, action: str) -> None:
+def _note(context: Context, action: str) -> None:
     from engram_host.cli.backup import note_quietly
-    from engram_host.companion.settings import database_file, read_settings
+    from engram_host.companion.settings import database_file
 
-    settings = read_settings(home, {})
+    settings = context.read_settings()
     path = database_file(settings)
     if path is None or path.exists():  # a missing audit log is not created
         note_quietly(settings, action)

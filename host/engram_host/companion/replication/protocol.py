@@ -144,7 +144,9 @@ class Replication(BackgroundPart):
                 await asyncio.to_thread(self._replication.mark_agreed, sender, device, log, epoch, rewrites)
                 return answer_to(head, "same")
             case "keep":
-                return await self._promise(device, sender, head)
+                kept = sender, device, head["log"], head["epoch"], head["seqs"], head["digest"]
+                count = await asyncio.to_thread(self._replication.promise_lines, *kept)
+                return answer_to(head, "kept", count=count)
             case "holds":
                 held = sender, device, head["epoch"], range(head["first"], head["last"] + 1), int(time.time())
                 count = await asyncio.to_thread(self._replication.resolve_archive, *held)
@@ -201,11 +203,6 @@ class Replication(BackgroundPart):
             senses=welcome.senses,
             **{name: [held.have, held.crc, held.rewrites] for name, held in welcome.logs.items()},
         )
-
-    async def _promise(self, device: str, sender: Sender, head: Head) -> bytes:
-        log, epoch, seqs, digest = head["log"], head["epoch"], head["seqs"], head["digest"]
-        count = await asyncio.to_thread(self._replication.promise_lines, sender, device, log, epoch, seqs, digest)
-        return answer_to(head, "kept", count=count)
 
     async def _take(self, batch: LineBatch) -> int:
         waiting = _Waiting(batch, asyncio.get_running_loop().create_future())

@@ -17,8 +17,6 @@ from engram_host.companion.supervisor import Supervisor
 
 _log = logging.getLogger("engram.senses")
 
-"""Only the process with this lease looks for anomalies."""
-
 LOOK_SECONDS = 300.0
 LEARNED_DAYS = 90
 
