@@ -253,7 +253,7 @@ class Agent(_Parts):
         try:
             return await self._converse(turn, *parts)
         except ModelRefused as error:
-            if turn.has_called or not (window and window.correct(str(error))):
+            if turn.has_called or not (window and window.correct(str(error), self.prompts)):
                 raise
         return await self._converse(turn, *parts)
 

@@ -167,6 +167,10 @@ class PromptBuilder(_Parts):
         most = self.config.get("llm.reply_tokens")
         return min(most, self.config.get("llm.context_tokens") // 4) if self._is_small() else most
 
+    def estimate_more(self) -> None:
+        """Make smaller prompts, after one that was too long."""
+        self.percent = min(self.percent * 3 // 2, _MOST_PERCENT)
+
     def _note_usage(self, used: int, estimate: int) -> None:
         percent = 100 * used // estimate
         # A count far below the estimate leaves out what the service had in its cache. A new window for each small

@@ -32,7 +32,7 @@ class WindowFinder:
         self._config = config
         self._client = client
         self._prefix = prefix
-        self._name = name.encode()
+        self._name = name
         self._headers = headers
         self._tries = _TRIES
         self.said = ""
@@ -55,14 +55,15 @@ class WindowFinder:
                 return
         self.said = "not told by the service"
 
-    def correct(self, refusal: str) -> bool:
-        """Take the window that a refusal names; True if the next prompt will be smaller."""
-        before, data = self._config.get(SETTING), refusal.encode()
-        return (
-            not self._config.is_set(SETTING)
-            and self._take(_number(data, _REFUSED))
-            and self._config.get(SETTING) < before
-        )
+    def correct(self, refusal: str, prompts) -> bool:
+        """Take the window that a refusal names, or let `prompts` estimate more if it is known; False if it names none."""
+        window = _number(refusal.encode(), _REFUSED)
+        if window < _SMALLEST:
+            return False
+        if self._config.is_set(SETTING) or window >= self._config.get(SETTING):
+            prompts.estimate_more()
+            return True
+        return self._take(window)
 
     def _take(self, window: int) -> bool:
         if window < _SMALLEST:
@@ -74,13 +75,13 @@ class WindowFinder:
 
     async def _fetch(self, method: str, path: str) -> bytes:
         """Return the beginning of an answer, of a list of models the part from this one's name on; b"" without one."""
-        body = (lambda: (b'{"model":"%s"}' % self._name,)) if method == "POST" else None
+        body = (lambda: (('{"model":"%s"}' % self._name).encode(),)) if method == "POST" else None
         answer = await self._client.ask(method, path, self._headers, body, first_ms=_WITHIN_MS)
-        kept, is_list, is_cut = bytearray(), path[-7:] == "/models", False
+        kept, is_list, is_cut, name = bytearray(), path[-7:] == "/models", False, ('"' + self._name).encode()
         try:
             while answer.status == 200 and not answer.ended and len(kept) < _MOST:
                 kept.extend(await answer.read())
-                at = kept.find(self._name) if is_list else 0
+                at = kept.find(name) if is_list else 0
                 if at > 0:
                     kept = kept[at:]
                 elif at < 0 and len(kept) > _KEPT:
@@ -89,7 +90,7 @@ class WindowFinder:
                     break
         finally:
             self._client.release(answer)
-        is_other = is_list and self._name not in kept and (is_cut or kept.count(b'"id"') > 1)
+        is_other = is_list and name not in kept and (is_cut or kept.count(b'"id"') > 1)
         return b"" if is_other else bytes(kept)
 
 

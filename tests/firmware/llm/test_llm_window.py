@@ -1,9 +1,11 @@
 """The model's window is asked of its service, in the forms that services have, and corrected by a refusal."""
 
+from board import Board, Script
 from engram.config import Config
-from engram.errors import NetError
+from engram.errors import ModelRefused, NetError
 from engram.llm.window import SETTING, WindowFinder
 from support import folder
+from turns import say
 
 _LLAMA = '{"models":[{"name":"q.gguf"}],"data":[{"id":"q.gguf","meta":{"n_ctx_train":32768,"n_ctx":3072}}]}'
 _MANY = '{"data":[%s{"id":"big","x":"%s"},{"id":"q","x":"","context_length":16384},{"id":"z","context_length":9}]}'
@@ -72,12 +74,24 @@ async def test_a_service_is_asked_twice_at_most_and_never_if_the_person_set_the_
     assert len(service.asked) == 8 and config.get(SETTING) == 8192 and finder.said == "not told by the service"
     finder, config, service = _finder({"/v1/models": _LLAMA}, llm_context_tokens=5000)
     await finder.ask()
-    assert service.asked == [] and config.get(SETTING) == 5000 and not finder.correct(_REFUSED)
+    assert service.asked == [] and config.get(SETTING) == 5000
 
 
-async def test_a_failure_is_told_and_a_refusal_corrects_the_window():
-    finder, config, _ = _finder({"/v1/models": NetError("the link is down")})
+async def test_a_failure_is_told():
+    finder, _, _ = _finder({"/v1/models": NetError("the link is down")})
     await finder.ask()
     assert finder.said == "not told: the link is down"
-    assert finder.correct(_REFUSED) and config.get(SETTING) == 4096
-    assert not finder.correct(_REFUSED) and not finder.correct("no model")
+
+
+async def test_a_prompt_that_is_refused_as_too_long_is_made_to_fit_once():
+    for settings, window, percent in (({}, 4096, 100), ({"llm_context_tokens": 8192}, 8192, 150)):
+        board = Board()
+        board.configure(**settings)
+        finder = WindowFinder(board.config, _Service({}), "/v1", "q", [])
+        board.window = finder  # pyright: ignore[reportAttributeAccessIssue]
+        board.model = Script(ModelRefused(400, _REFUSED), "ok", ModelRefused(400, "no model"), "ok")
+        board.add_agent(False)
+        outcome, _ = await say(board)
+        assert (outcome.reply, board.config.get(SETTING), board.prompts.percent) == ("ok", window, percent)
+        outcome, _ = await say(board)
+        assert outcome.problem == "no model" and board.model.asked == 3
