@@ -151,7 +151,7 @@ PIECES: list[tuple[list[tuple[PieceKind, str]], str]] = [
     ([("text", "```\nx"), ("notice", "n")], "```\nx\n```\n\n· n"),
     ([("report", '{"counts": 3, "notes": []}')], "counts: 3"),
     ([("report", "{}"), ("line", "done")], "done"),
-    ([("report", '{"recalled": [["m1", 720]]}')], NOTHING),
+    ([("report", '{"recalled":[["m1",720]]}'), ("report", '{"working":"thinking"}')], NOTHING),
     ([], NOTHING),
 ]
 

@@ -1,11 +1,9 @@
 """Whatever ends a turn, what came of the answer is kept and marked, and the next turn is answered."""
 
-import asyncio
-
 from engram.errors import ModelError, StoreError
 from engram.llm.types import Call
 from engram.memory.access import OWNER
-from support import raises, wait_until
+from support import raises
 from turns import Ear, kept, say, scripted
 
 FAILURES = (
@@ -56,21 +54,3 @@ def _break(journal):
         raise StoreError("the flash could not be written")
 
     journal.add = add
-
-
-async def test_a_cancelled_turn_keeps_what_came():
-    class Slow(Ear):
-        async def text(self, piece):
-            self.heard += piece
-            await asyncio.Event().wait()
-
-    board = scripted(["Once", "upon"])
-    ear = Slow()
-    task = asyncio.create_task(board.agent.turn(OWNER, "hello", ear))
-    await wait_until("the first piece", lambda: ear.heard)
-    task.cancel()
-    with raises(asyncio.CancelledError):
-        await task
-    assert kept(board) == [("user", "hello", False), ("assistant", "Once", True)]
-    outcome, _ = await say(board, "again?")
-    assert outcome.problem == ""

@@ -11,6 +11,7 @@ from engram.channels.telegram.reply import AGAIN
 from engram.channels.telegram.updates import Bot, Incoming
 from engram.compat import sleep_ms
 from engram.errors import StoreError
+from engram.memory.access import Caller
 from support import let_others_run, raises
 
 AWAY = BotError(0, "no network")
@@ -159,6 +160,7 @@ async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came
     begun = asyncio.Event()
     board = Board().serve(Slow())
     channel, service = _channel(board=board)
+    caller = Caller("ann", "telegram 7", False, "")
     await channel._answer(Incoming(_update("/cancel", 10), Bot(99, "engram_bot")))
     said = Incoming(_update("tell me a story"), Bot(99, "engram_bot"))
     task = asyncio.create_task(channel._answer(said))
@@ -167,3 +169,5 @@ async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came
     await task
     assert service.texts == ["No answer of yours is being made here.", "Once", "(The answer was cancelled.)"]
     assert not channel._inbox.deliveries.has_undelivered("telegram") and not channel.answering
+    lines = [board.journal.turn(seq) for seq in board.journal.window(board.journal.current(caller), 9)]
+    assert [(line["text"], line.get("cut", False)) for line in lines] == [("tell me a story", False), ("Once", True)]

@@ -51,7 +51,7 @@ NOTHING = "(The answer is empty.)"
 CANCELLED = "(The answer was cancelled.)"
 GONE = "(The answer is not kept any more: ask again.)"
 _SIGNS = {"notice": "· ", "problem": "! "}
-_RECALLED = '{"recalled":'
+_ASIDE = ('{"recalled":', '{"working":')  # reports of a turn
 
 
 class Lanes:
@@ -324,8 +324,8 @@ class AnswerText:
         if piece.kind == "again":
             self._reset()
         elif piece.kind == "report":
-            # Only programs get reports; recalled memories are not shown in chats.
-            self._reports += [] if piece.text.startswith(_RECALLED) else [piece.text]
+            # Only programs get reports; those of a turn are not shown in chats.
+            self._reports += [] if piece.text.startswith(_ASIDE) else [piece.text]
         elif not self._is_full:
             self._add(piece.kind, piece.text)
 
