@@ -16,15 +16,6 @@ def path(board: Sent) -> str:
     return f"/v1/boards/{board.device}/settings"
 
 
-def answer(board: Sent, *lines: str, problem: str = "") -> str:
-    """Answer the oldest message to a board; its text."""
-    said = board.offered()
-    assert said["op"] == "say", said
-    items = [["line", line] for line in lines] + ([["problem", problem]] if problem else [])
-    board.ask("reply", mid=said["mid"], offer=said["offer"], k=1, items=[*items, ["end", ""]])
-    return said["text"]
-
-
 def values(companion: Companion, board: Sent) -> dict[str, object]:
     return companion.client.get(path(board)).json()["values"]
 
@@ -94,8 +85,8 @@ def test_nothing_is_known_until_the_board_has_listed_what_is_set(companion: Comp
     assert companion.client.get(path(kitchen)).json()["read_at"] == 0
     first, second = (companion.client.post(f"{path(kitchen)}/read").json() for _ in range(2))
     assert first == second, "a list that is asked for already is not asked for again"
-    assert answer(
-        kitchen, "llm.retries 5", 'llm.model "a"', "llm.key is set", "evil.name 3", "log.level oops", "2 of all"
+    assert kitchen.answer(
+        "llm.retries 5", 'llm.model "a"', "llm.key is set", "evil.name 3", "log.level oops", "2 of all"
     )
     assert values(companion, kitchen) == {"llm.retries": 5, "llm.model": "a", "llm.key": None}
 
@@ -104,14 +95,14 @@ def test_a_change_is_known_once_the_board_has_made_it(companion: Companion, boar
     kitchen = board()
     kitchen.hello()
     companion.client.post(f"{path(kitchen)}/read")
-    answer(kitchen, "0 of all")
+    kitchen.answer("0 of all")
     asked = companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "7"}).json()
     assert (asked["said"]["text"], asked["state"]) == ("/setting llm.retries 7", "waiting")
     assert values(companion, kitchen) == {}
-    assert answer(kitchen, "llm.retries is set; it holds from the board's next start") == "/setting llm.retries 7"
+    assert kitchen.answer("llm.retries is set; it holds from the board's next start") == "/setting llm.retries 7"
     assert values(companion, kitchen) == {"llm.retries": 7}
     companion.client.post(path(kitchen), json={"name": "llm.retries", "value": "8"})
-    answer(kitchen, problem="only the owner")
+    kitchen.answer(["problem", "only the owner"])
     found = companion.client.get(path(kitchen)).json()
     assert found["values"] == {"llm.retries": 7}
     newest = found["recent"][0]
@@ -133,7 +124,7 @@ def test_a_secret_is_shown_to_the_board_alone_and_is_gone_once_it_answered(
     seen = [path(kitchen), chat, f"{chat}/{mid}?wait=0", f"/boards/{kitchen.device}/settings?section=secrets"]
     for each in seen:
         assert "sk-hidden-42" not in companion.client.get(each).text, each
-    assert answer(kitchen, "llm.key is set; it holds") == "/setting llm.key sk-hidden-42"
+    assert kitchen.answer("llm.key is set; it holds") == "/setting llm.key sk-hidden-42"
     for each in seen:
         assert "sk-hidden-42" not in companion.client.get(each).text, each
     assert values(companion, kitchen) == {"llm.key": None}

@@ -129,15 +129,6 @@ def test_a_setting_that_is_sent_goes_to_the_board(board: Callable[..., Sent], br
     assert kitchen.offered()["text"] == "/setting llm.retries 5"
 
 
-def _answer(board: Sent, *lines: str) -> str:
-    """Answer the oldest message to a board; its text."""
-    said = board.offered()
-    board.ask(
-        "reply", mid=said["mid"], offer=said["offer"], k=1, items=[*[["line", line] for line in lines], ["end", ""]]
-    )
-    return said["text"]
-
-
 def test_a_service_is_chosen_by_its_name_and_the_board_tests_it(board: Callable[..., Sent], browser: PageClient):
     kitchen = board()
     kitchen.sync()
@@ -146,13 +137,13 @@ def test_a_service_is_chosen_by_its_name_and_the_board_tests_it(board: Callable[
     chosen = {"service": "Ollama", "computer": "192.168.1.20", "sure": "yes"}
     assert browser.send(f"{path}/service", chosen, seen=shown).status_code == 303
     assert browser.send(f"{path}/test", {}, seen=shown).status_code == 303
-    assert [_answer(kitchen) for _ in range(4)] == [
+    assert [kitchen.answer() for _ in range(4)] == [
         '/setting llm.key ""',  # a key of the service before goes to no other one
         "/setting llm.api openai",
         "/setting llm.url http://192.168.1.20:11434/v1",
         "/setting llm.model qwen2.5:7b",
     ]
-    assert _answer(kitchen, "chat      works", "This model is too small for tools") == "/model test"
+    assert kitchen.answer("chat      works", "This model is too small for tools") == "/model test"
     assert "This model is too small for tools" in browser.open(shown).words
 
 

@@ -27,8 +27,7 @@ def said(browser: PageClient, kitchen: Sent, text: str, *items: list[str], turn:
     """Say something, and let the board answer it."""
     path = f"/boards/{kitchen.device}/chat"
     assert browser.send(path, {"id": f"page:{turn}", "text": text}, seen=path).status_code == 303
-    head = kitchen.offered()
-    kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", turn]])
+    kitchen.answer(*items, turn=turn)
 
 
 def chat(browser: PageClient, kitchen: Sent) -> str:
@@ -72,8 +71,7 @@ def test_a_memory_that_was_undone_beside_its_message_is_said_to_be_undone_there(
     view = browser.open(f"/boards/{kitchen.device}/chat")
     fields = {name: view.field(name) for name in ("csrf", "key", "was", "message")}
     browser.send(f"/boards/{kitchen.device}/memories/m1/undo", fields)
-    head = kitchen.offered()
-    kitchen.ask("reply", mid=head["mid"], offer=1, k=1, items=[["line", "undone"], ["end", ""]])
+    kitchen.answer("undone")
     kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
     kitchen.sync()
     words = chat(browser, kitchen)

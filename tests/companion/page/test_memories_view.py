@@ -53,13 +53,6 @@ def change(browser: PageClient, address: str, form: str, **fields: str) -> None:
     assert answer.status_code == 303, answer.text
 
 
-def answer(kitchen: Sent, *items: list[str]) -> str:
-    """Answer what the board is given; the command."""
-    head = kitchen.offered()
-    kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
-    return head["text"]
-
-
 def outcome(**counts: int) -> list[str]:
     return ["report", json.dumps({"counts": counts})]
 
@@ -113,7 +106,7 @@ def test_a_list_leaves_out_what_the_board_has_just_forgotten_until_the_copy_foll
 
     change(browser, f"{memories}/m2", "forget")
     assert ids(browser.open(memories), memories)[:3] == ["m4", "m2", "m1"] and not is_behind()
-    answer(kitchen, outcome(forgotten=1))
+    kitchen.answer(outcome(forgotten=1))
     with closing(sqlite3.connect(companion.home / "companion.db", timeout=SECONDS)) as database, database:
         database.execute(
             "UPDATE conversations SET changed = changed - ? WHERE device = ?", (seconds_ago, kitchen.device)
@@ -144,16 +137,16 @@ def test_an_edit_of_the_text_leaves_the_other_fields_as_they_are(browser: PageCl
     view = browser.open(f"{memories}/m5")
     fields = {name: view.field(name) for name in ("tags", "keywords", "importance")}
     change(browser, f"{memories}/m5", "edit", text="Ann was born in Paris", type="fact", **fields)
-    sent = json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])
+    sent = json.loads(kitchen.answer(outcome(changed=1)).partition(" ")[2])
     assert sent["content"] == "Ann was born in Paris"
     assert not {"tags", "keywords", "importance", "type"} & set(sent)
 
 
 def test_undo_is_offered_for_the_latest_change_of_a_memory_alone(browser: PageClient, kitchen: Sent, memories: str):
     change(browser, f"{memories}/m1", "edit", text="the tea is in the box", tags="tea")
-    answer(kitchen, outcome(changed=1))
+    kitchen.answer(outcome(changed=1))
     change(browser, f"{memories}/m1", "pin", pinned="1")
-    answer(kitchen, ["line", "m1 is pinned"])
+    kitchen.answer(["line", "m1 is pinned"])
     for path in (memories, f"{memories}/m1"):
         view = browser.open(path)
         undos = [each for each in view.all("form") if each["action"].endswith("/changes/undo")]
@@ -170,7 +163,7 @@ def test_the_history_offers_to_undo_what_the_board_itself_changed_last(
     fields = {name: view.field(name) for name in ("csrf", "key", "was")}
     sent = browser.send(f"{memories}/m1/undo", fields)
     assert (sent.status_code, sent.headers["location"]) == (303, f"{memories}/m1#changes")
-    assert answer(kitchen, ["line", "m1 is again: the tea is in the tin"]) == "/undo m1"
+    assert kitchen.answer(["line", "m1 is again: the tea is in the tin"]) == "/undo m1"
 
 
 def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
@@ -179,23 +172,23 @@ def test_a_conflict_is_shown_with_both_texts_and_mine_can_be_sent_again(
     change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
     kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
     kitchen.sync()
-    answer(kitchen, outcome(**{"changed meanwhile": 1}))
+    kitchen.answer(outcome(**{"changed meanwhile": 1}))
     view = browser.open(f"{memories}/m1")
     assert "Your change was not made" in view.words and "the tea is in the box" in view.words
     assert "the tea is on the shelf" in view.words and view.field("was") == "5"
     change(browser, f"{memories}/m1", "edit", text="the tea is on the shelf", tags="tea")
-    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["was"] == 5
+    assert json.loads(kitchen.answer(outcome(changed=1)).partition(" ")[2])["was"] == 5
     assert "Your change was not made" not in browser.open(f"{memories}/m1").words
 
 
 def test_forgetting_leads_to_the_list_where_it_is_undone(browser: PageClient, kitchen: Sent, memories: str):
     change(browser, f"{memories}/m1", "forget", turns="1")
-    assert answer(kitchen, ["line", "forgot m1, t1: the tea"]) == "/forget m1"
+    assert kitchen.answer(["line", "forgot m1, t1: the tea"]) == "/forget m1"
     view = browser.open(memories)
     assert "forget m1 with its turns" in view.words
     fields = {"csrf": view.field("csrf"), "key": "0000000a", "id": view.field("id")}
     assert browser.send(f"/boards/{kitchen.device}/changes/undo", fields).status_code == 303
-    assert answer(kitchen, ["line", "m1 is remembered again"]) == "/undo m1"
+    assert kitchen.answer(["line", "m1 is remembered again"]) == "/undo m1"
 
 
 def test_a_change_that_waits_is_cancelled(browser: PageClient, kitchen: Sent, memories: str):
@@ -231,8 +224,8 @@ def test_two_memories_are_merged(browser: PageClient, kitchen: Sent, memories: s
     hidden = {name: view.field(name) for name in ("csrf", "key", "was", "other", "other_was")}
     fields = {"text": "the tea is in the blue tin", "tags": "tea, tin"}
     assert browser.send(f"{memories}/m1/merge", hidden | fields).status_code == 303
-    assert json.loads(answer(kitchen, outcome(changed=1)).partition(" ")[2])["tags"] == ["tea", "tin"]
-    assert json.loads(answer(kitchen, outcome(forgotten=1)).partition(" ")[2])["deleted"] is True
+    assert json.loads(kitchen.answer(outcome(changed=1)).partition(" ")[2])["tags"] == ["tea", "tin"]
+    assert json.loads(kitchen.answer(outcome(forgotten=1)).partition(" ")[2])["deleted"] is True
     assert "merge m2 into m1" in browser.open(memories).words
 
 
@@ -240,7 +233,7 @@ def test_a_board_that_may_not_speak_for_its_owner_is_told_what_to_set(
     browser: PageClient, kitchen: Sent, memories: str
 ):
     change(browser, f"{memories}/m1", "pin", pinned="1")
-    answer(kitchen, ["problem", "companion.chat: the board does not let its companion speak for the owner."])
+    kitchen.answer(["problem", "companion.chat: the board does not let its companion speak for the owner."])
     assert "/setting companion.chat owner" in browser.open(f"{memories}/m1").words
 
 
@@ -250,7 +243,7 @@ def test_the_trash_is_what_the_board_says(browser: PageClient, kitchen: Sent, me
     assert browser.send(f"{memories}/trash", fields).status_code == 303
     assert "waits for the board" in browser.open(f"{memories}?state=trash").words
     lines = [{"id": "m7", "content": "old news", "tags": ["news"]}, {"id": "m8", "content": "older news"}]
-    assert answer(kitchen, *(["line", json.dumps(line)] for line in lines)) == "/export trash"
+    assert kitchen.answer(*(["line", json.dumps(line)] for line in lines)) == "/export trash"
     words = browser.open(f"{memories}?state=trash").words
     assert words.index("older news") < words.index("old news") and "2 memories" in words
 

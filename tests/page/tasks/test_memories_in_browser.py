@@ -28,14 +28,6 @@ def memories(companion: Companion, kitchen: Sent) -> str:
     return f"{companion.url}/boards/{kitchen.device}/memories"
 
 
-def answer(kitchen: Sent, *items: list[str]) -> str:
-    """The board comes, and answers what it is given; the command."""
-    head = kitchen.offered(10)
-    assert head.get("op") == "say", head
-    kitchen.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*items, ["end", ""]])
-    return head["text"]
-
-
 def outcome(**counts: int) -> list[str]:
     return ["report", json.dumps({"counts": counts})]
 
@@ -57,7 +49,7 @@ def test_the_form_follows_the_board_unless_somebody_has_typed_there(
     if is_typed_in:
         tab.fill("#keywords", "mine")
         tab.run("document.activeElement.blur()")
-    answer(kitchen, outcome(changed=1))
+    kitchen.answer(outcome(changed=1))
     kitchen.write("records", id="m1", content="the tea is in the box", tags=["tea"], created=1795247157, was=1)
     kitchen.sync()
     tab.wait("the copy follows", "document.querySelector('.memory').innerText === 'the tea is in the box'")
@@ -77,14 +69,14 @@ def test_the_list_follows_when_a_memory_is_forgotten_and_brought_back(kitchen: S
     tab.open(f"{memories}/m1")
     tab.click("button.danger")
     wait("the board has not forgotten it yet", ["m2", "m1"])
-    answer(kitchen, outcome(forgotten=1))
+    kitchen.answer(outcome(forgotten=1))
     wait("the board has forgotten it, and the copy does not know yet", ["m2"])
     assert "1 memory" in tab.text("#list-part")
     kitchen.write("records", op="forget", id="m1", at=1795247200, was=1)
     kitchen.sync()
     tab.wait("it can be undone", "document.querySelector('#changes form button')")
     tab.click("#changes form button")
-    assert answer(kitchen, ["line", "m1 is remembered again"]) == "/undo m1"
+    assert kitchen.answer(["line", "m1 is remembered again"]) == "/undo m1"
     tab.wait("the board has brought it back", "!document.querySelector('#changes .waiting')")
     wait("the copy does not have it", ["m2"])
     kitchen.write(

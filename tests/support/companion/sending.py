@@ -98,6 +98,14 @@ class Sent:
         """What it is given of what people say to it, within some seconds; the answer's head."""
         return self.ask("listen", wait=seconds, mid="", turn="")
 
+    def answer(self, *items: str | list[str], turn: str = "") -> str:
+        """Answer the oldest message to it with lines, and items such as ["problem", "..."]; the message's text."""
+        head = self.offered()
+        assert head.get("op") == "say", head
+        told = [["line", each] if isinstance(each, str) else each for each in items]
+        self.ask("reply", mid=head["mid"], offer=head["offer"], k=1, items=[*told, ["end", turn]])
+        return head["text"]
+
     def ask(self, op: str, body: bytes = b"", **fields: Any) -> dict[str, Any]:
         """Send a message; the answer's head, {} if there is none, with the `text` behind it, or the `items` found."""
         self.n += 1
