@@ -4,7 +4,6 @@ import asyncio
 from collections import namedtuple
 
 from engram.clock import Timeout
-from engram.compat import const
 from engram.errors import ModelError
 from engram.memory.line_meaning import with_origin
 

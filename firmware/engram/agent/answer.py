@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram import diag, text
 from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
 from engram.agent.offline import ALREADY
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import EngramError, ModelRefused
 from engram.interrupt import start_task
 from engram.llm.types import Request, assistant, result, user

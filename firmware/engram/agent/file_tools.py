@@ -1,7 +1,6 @@
 """The tools over the caller's notes and profile, and what is read by its id: a memory, a turn with neighbours, a file."""
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.memory import ids
 from engram.memory.line_meaning import attributed_text

@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from engram import text
-from engram.compat import const
 from engram.errors import EngramError
 from engram.memory import access, attributes, ids
 from engram.memory.journal.unkept import NOTICE

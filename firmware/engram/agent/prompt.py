@@ -17,7 +17,6 @@ No budget depends on the message, or the history would begin elsewhere each turn
 from collections import namedtuple
 
 from engram import tables, text
-from engram.compat import const
 from engram.llm.types import Message, assistant, user
 from engram.memory import access, catalog, recall_block
 from engram.memory.journal.journal import step

@@ -4,7 +4,6 @@ from collections import namedtuple
 
 from engram import text
 from engram.agent import file_tools
-from engram.compat import const
 from engram.errors import ArgumentError, NotFound
 from engram.memory import access, catalog, events
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram.compat import const, wait_for_ms
+from engram.compat import wait_for_ms
 from engram.errors import NetError
 
 SETTING = const("llm.context_tokens")

@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from engram import diag, text
-from engram.compat import const, print_trace, wait_for_ms
+from engram.compat import print_trace, wait_for_ms
 from engram.errors import ArgumentError, EngramError
 from engram.interrupt import start_task
 from engram.schema_check import check, rule_of

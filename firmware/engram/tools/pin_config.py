@@ -3,7 +3,6 @@
 from collections import namedtuple
 
 from engram import files, text
-from engram.compat import const
 from engram.errors import ArgumentError, ConfigError
 from engram.schema_check import check, check_fields
 

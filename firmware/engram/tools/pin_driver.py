@@ -5,7 +5,6 @@ try:
 except ImportError:
     machine = None  # CPython
 
-from engram.compat import const
 from engram.errors import ConfigError, EngramError
 from engram.tools import pin_config
 

@@ -1,7 +1,6 @@
 """The model's tools of tools.txt: names, purposes, and arguments as JSON Schema."""
 
 from engram import tables
-from engram.compat import const
 
 _TOOLS = tables.read("tools/tools")
 

@@ -6,7 +6,7 @@ from binascii import crc32
 from collections import namedtuple
 
 from engram import tables, text
-from engram.compat import const, ticks_diff, ticks_ms
+from engram.compat import ticks_diff, ticks_ms
 from engram.errors import ArgumentError, EngramError
 from engram.schema_check import check_fields, fits
 from engram.text.strict_json import loads_lenient
