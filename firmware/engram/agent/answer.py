@@ -21,9 +21,7 @@ _KEEPING = const("memory_store memory_update file_edit")
 _NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
 _NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
 _SPENT = const("the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens.")
-_AS_TEXT = (
-    "the model wrote a tool call as text, which was not run. It may not know tools: ask again, or change llm.model."
-)
+_AS_TEXT = "the model wrote a tool call as text, which was not run: ask again, or change llm.model."
 _THOUGHT = const("the first part above was the model's thinking; it is not kept.")
 
 
@@ -93,9 +91,7 @@ async def _result(tools, call, turn, sink, room: int) -> str:
 
 _SILENT = const(10)  # seconds until a person sees that the model is at work
 _BETWEEN_SIGNS = const(5)
-_NO_TOOLS = const(
-    'the model %s calls no tools%s: I carry out "remember ..." and "forget ..." myself, and %s; llm.model can name another.'
-)
+_NO_TOOLS = 'the model %s calls no tools%s: I do "remember ..." and "forget ..." myself, and %s; change it by llm.model.'
 _LEARNING = ("nothing else is kept", "learn from what else you say")
 
 
@@ -115,9 +111,7 @@ _FOUND = const(24)  # that a companion is asked for: as many as recall takes int
 _ORDERS = const(("remember", "forget"))  # they trigger no reminder
 _NOT_THEIRS = "I am offline: nothing in what is forwarded from %s is carried out; say yourself what you want of it."
 _UNKEPT_ANSWERS = {"unkept": BEGUN, "remember": "I do not remember that: " + NOTICE + "."}
-_UNKEPT_RULE = (
-    "(The person wants nothing of this conversation kept: you cannot store anything, and /session new ends that.)"
-)
+_UNKEPT_RULE = "(The person wants nothing of this conversation kept: you cannot store anything until /session new.)"
 
 
 _Parts = namedtuple(

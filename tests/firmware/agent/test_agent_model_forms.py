@@ -15,9 +15,7 @@ STORED = {"content": "The bike is green", "tags": ["bike"]}
 ARGUMENTS = json.dumps(STORED)
 REMEMBERED = "remembered m1: The bike is green"
 SPENT = "the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens."
-AS_TEXT = (
-    "the model wrote a tool call as text, which was not run. It may not know tools: ask again, or change llm.model."
-)
+AS_TEXT = "the model wrote a tool call as text, which was not run: ask again, or change llm.model."
 
 
 def delta(reason=None, **fields):

@@ -156,6 +156,7 @@ async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came
             await on_text("Once")
             begun.set()
             await asyncio.Event().wait()
+            raise AssertionError
 
     begun = asyncio.Event()
     board = Board().serve(Slow())
