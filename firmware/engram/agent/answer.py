@@ -91,7 +91,7 @@ async def _result(tools, call, turn, sink, room: int) -> str:
 
 _SILENT = const(10)  # seconds until a person sees that the model is at work
 _BETWEEN_SIGNS = const(5)
-_NO_TOOLS = 'the model %s calls no tools%s: I do "remember ..." and "forget ..." myself, and %s; change it by llm.model.'
+_NO_TOOLS = 'the model %s calls no tools%s: I do "remember ..." and "forget ..." myself, and %s; see llm.model.'
 _LEARNING = ("nothing else is kept", "learn from what else you say")
 
 
