@@ -24,7 +24,7 @@ from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
 from engram.memory.records import fields
 from engram.text.light_words import content_terms
-from engram.text.openers import is_question, own_words
+from engram.text.openers import asks, is_question, own_words
 
 _TURNS = const(6)  # messages read in one call: they share its instructions, and fit its window
 _BATCH_TOKENS = const(1500)  # of these messages: they stand in one prompt
@@ -195,7 +195,8 @@ class ExtractBatch(operations.Batch):
 
     def _said_before(self, turn: dict) -> str:
         earlier = self._journal.turn(turn["prev"]) if turn.get("prev") else None
-        return snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
+        before = snippet(earlier["text"], SNIPPET) if earlier and earlier["role"] == "assistant" else ""
+        return before if content_terms(before) else ""
 
     def _apply(self, element: dict) -> None:
         if self.gist.turns and element.get("op") == "gist":
@@ -260,9 +261,10 @@ class ExtractBatch(operations.Batch):
         words, said = set(text.terms(content)), self._terms(wanted.turn)
         if wanted.id:
             said |= set(text.terms(self._records.get(wanted.id, self.caller)["content"]))
-        # In answer to a question a model tells what it knows itself.
-        most = 0 if is_question(self._turn(wanted.turn)["text"]) else len(words) // 2
-        if not words or len(words - said) > most or is_question(content):
+        # To a question a model tells what it knows itself, or the question.
+        is_asked = is_question(self._turn(wanted.turn)["text"])
+        is_telling = words and not (asks if is_asked else is_question)(content)
+        if not is_telling or len(words - said) > (0 if is_asked else len(words) // 2):
             raise ArgumentError("content", "has too many words that the person did not say.")
 
     def _terms(self, ref: str) -> set:

@@ -85,7 +85,7 @@ async def test_an_example_of_the_prompt_and_what_a_model_tells_itself_are_refuse
         await refused(answer, "on Friday my aunt sold the shed")
     for said, answer in (
         ("what is the capital of Australia?", "The capital of Australia is Canberra"),
-        ("how late is it in Bonn?", "How late is it in Bonn?"),
+        ("Wie spät ist es in Bonn?", "Wie spät ist es in Bonn"),
         ("我对花生过敏", "I am allergic to peanuts"),
     ):
         await refused(facts(add("t3", answer)), said)
