@@ -212,6 +212,8 @@ class ExtractBatch(operations.Batch):
         if not self._left[wanted.turn]:
             raise ArgumentError("answer", "has more facts than a message may give.")
         self._require_said(wanted)
+        if self.caller.group:  # there "my" may be anybody's
+            wanted.values["content"] = "%s: %s" % (self._turn(wanted.turn)["who"], wanted.values["content"])
         if wanted.kind == "note":
             self.notes.append(self._checked_note(wanted))
         elif not self._change(wanted, turns=[wanted.turn]):

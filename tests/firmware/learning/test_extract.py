@@ -258,11 +258,11 @@ async def test_what_was_said_in_private_is_seen_by_who_said_it_alone():
     assert contents(board, ANN) == [SISTER] and contents(board, OWNER) == []
 
 
-async def test_what_was_said_in_a_group_shows_no_private_memory_to_the_model():
-    board = learner("a", "[]")
+async def test_what_was_said_in_a_group_shows_no_private_memory_and_keeps_who_said_it():
+    board = learner("a", facts(add("t3", SAID)))
     board.records.store("Ann hides a sister in Bonn", ["x"], ANN)
     await learn(board, SAID, ROOM)
-    assert "hides" not in board.model.requests[1][-1]
+    assert "hides" not in board.model.requests[1][-1] and contents(board, ROOM) == ["ann: " + SAID]
 
 
 async def test_people_of_two_sessions_are_read_apart():

@@ -25,12 +25,12 @@ async def talk(board, count, caller=OWNER):
 
 
 async def test_the_model_keeps_what_should_last_and_nobody_hears_of_it():
-    board = board_with("a riddle", "b", [STORE], "NO_REPLY", "c")
+    board = board_with("tea", "b", [STORE], "NO_REPLY", "c")
     await talk(board, 2)
     look = board.model.requests[2][-1]
-    assert "message number 0" in look and "<before>\na riddle\n" in look and "NO_REPLY" in look
+    assert "message number 0" in look and "<before>\ntea\n" in look and "NO_REPLY" in look
     assert contents(board) == ["The bike is green"]
-    assert [turn["text"] for turn in board.journal.later(0)] == ["message number 0", "a riddle", "message number 1", "b"]
+    assert [turn["text"] for turn in board.journal.later(0)] == ["message number 0", "tea", "message number 1", "b"]
 
 
 async def test_others_words_and_what_a_message_answers_have_no_last_look():
