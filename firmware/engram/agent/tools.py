@@ -124,7 +124,8 @@ class MemoryTools(_Parts):
         found = self.recall.find(ranked, limit)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
-            answer = self._maybe_partial(answer)
+            if self.recall.partial:
+                answer["partial"] = self.recall.partial
             answer["confidence"] = best_confidence(ranked) // 10
             if not is_certain(ranked):
                 answer["uncertain"] = _UNCERTAIN
@@ -141,11 +142,6 @@ class MemoryTools(_Parts):
         until = self._moment("until", arguments["until"], 1) if "until" in arguments else 0
         tags = [fields.tag(tag) for tag in arguments.get("tags", ())]
         return make_query(arguments["query"], turn.caller, tags, since, until, (turn.seq,))
-
-    def _maybe_partial(self, answer: dict) -> dict:
-        if self.recall.partial:
-            answer["partial"] = self.recall.partial
-        return answer
 
     def _newest(self, arguments: dict, turn) -> tuple:
         page, tags = arguments.get("page", 1), arguments.get("tags", ())

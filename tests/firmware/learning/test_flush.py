@@ -87,10 +87,12 @@ async def test_a_look_sees_and_runs_no_tool_of_a_persons_own():
 
 async def test_notes_are_kept_in_lightweight_mode_and_what_a_group_said_is_not():
     append = Call("1", "file_edit", '{"file":"MEMORY.md","text":"- the bike is green"}')
-    board = board_with("a", "b", [append], "NO_REPLY", "c", "d", mode="lightweight")
+    profile = Call("2", "file_edit", '{"file":"user.md","text":"The bike is green"}')
+    board = board_with("a", "b", [append, profile], "NO_REPLY", "c", "d", mode="lightweight")
     await talk(board, 2)
     await talk(board, 2, ROOM)
     assert "the bike is green" in board.notes.for_caller(OWNER).text("MEMORY.md") and board.model.asked == 6
+    assert board.profile.for_caller(OWNER).text("user.md") == ""
 
 
 async def test_a_full_memory_skips_it_and_says_so():
