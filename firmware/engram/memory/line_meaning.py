@@ -4,17 +4,13 @@ The companion knows by them what a board's copies hold. So they do no I/O, need 
 and what they give stay (tests/firmware/memory/test_line_meaning.py). The schemas tell what the fields of the lines are.
 """
 
-from engram import text
+from engram import tables, text
 from engram.clock import MONTHS, civil
 from engram.memory import ALL, attributes, ids
 from engram.store.types import ARCHIVED, FORGOTTEN, SUPERSEDED, Entry, no_entry
 
 _DAY_SECONDS = const(86400)
-_ASKS_REPLIES = const(
-    " did you | you recommended | you suggested | you advised | you said | you told | you mentioned | you gave | you provided |"
-    " you listed | you explained | your advice | your recommendation| your suggestion| your answer | your reply |"
-    "你说|你推荐|你建议|你告诉|你提到|你给|你的建议"
-)
+_ASKS_REPLIES = next(tables.rows("text/words/replies"))
 CORRECTED = "(corrected) "
 """Prefix of words that replace an earlier message."""
 

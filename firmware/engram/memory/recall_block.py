@@ -6,8 +6,8 @@ a note that the prompt shows anyway.
 """
 
 from engram import tables, text
+from engram.memory import attributes
 from engram.memory.confidence import WEAK
-from engram.memory.contradictions import Fact
 from engram.memory.ranking import most_evidence
 from engram.memory.recall import CANDIDATES, best_confidence, is_certain, is_weak, unfenced
 from engram.text.light_words import content_terms
@@ -19,6 +19,7 @@ _RULE, _WEAK_RULE, _NEAREST, _NOTHING, _ASK, _DIFFERENT = tables.rows("memory/re
 _WEAKEST = const(4)  # what matches less than a fourth of the best hit's words is left out
 _KINDS = (("m", "Facts and rules:", 50), ("t", "Said:", 50), ("#", "Notes:", 25))
 _HEADS = const(12)  # tokens of all headings
+_LONGEST_VALUE = const(3)  # words of a value; of Han, characters
 _SAME = const(50)  # per cent of a text that another one makes up if both say the same
 
 
@@ -116,7 +117,7 @@ class _Chosen:
         caller = self._query.caller
         is_own = (kind == "m" and not item.text) or item.who == caller.principal
         if is_own and not self._recall.is_event(item.id, caller):
-            fact = Fact(shown.text, self._query.text)
+            fact = _Fact(shown.text, self._query.text)
             self._facts.append((-item.at, len(self._facts), fact, line[2 : line.find("]") + 1]))
         # A turn's memories follow it, even within the same second.
         self.lines.append((kind, item.at, len(item.id), item.id, line))
@@ -149,3 +150,35 @@ def _say_the_same(one: str, other: str) -> bool:
     if len(one) > len(other):
         one, other = other, one
     return len(one) * 100 >= _SAME * len(other) and one in other
+
+
+class _Fact:
+    """A text as it is compared with others, in any language.
+
+    Two contradict each other if all words but one value are the same, or both state the attribute that is asked for.
+    """
+
+    def __init__(self, said: str, query: str):
+        self._said = said
+        self._words = list(text.words(said))
+        self._kinds = attributes.kinds(said)
+        self._asked = attributes.kinds(query) - {"", attributes.PAST}
+
+    def contradicts(self, other) -> bool:
+        """True if only one of both can hold, as far as their words tell."""
+        if self._words == other._words or attributes.PAST in self._kinds.union(other._kinds):
+            return False
+        return bool(self._kinds & other._kinds & self._asked) or self._has_another_value(other)
+
+    def _has_another_value(self, other) -> bool:
+        mine, theirs = self._words, other._words
+        shortest = min(len(mine), len(theirs))
+        first = last = 0
+        while first < shortest and mine[first] == theirs[first]:
+            first += 1
+        while last < shortest - first and mine[-1 - last] == theirs[-1 - last]:
+            last += 1
+        values = len(mine) - first - last, len(theirs) - first - last
+        shared = mine[:first] + mine[len(mine) - last :]
+        is_one_value = min(values) > 0 and max(values) <= _LONGEST_VALUE <= len(shared)
+        return is_one_value and bool(content_terms(" ".join(shared)))

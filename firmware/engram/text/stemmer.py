@@ -2,24 +2,17 @@
 tokenizer has folded them: no accents, й is и, ة is ه.
 """
 
+from engram import tables
+
 _LEAST = const(3)  # letters that stay
 
+_GERMAN, _PORTUGUESE, _CYRILLIC, _articles, _ARABIC, _ELIDED = [
+    (" %s " % row).encode() for row in tables.rows("text/words/endings")
+]
+_ARTICLES = _articles.split()
 # Latin words whose language their accents tell: second bytes of these letters, and endings. ä ö ü, and ã õ.
-_ACCENTED = (
-    (b"\xa4\xb6\xbc\x84\x96\x9c", b" ern ene er en em es "),
-    (b"\xa3\xb5\x83\x95", b" ao o "),
-)
+_ACCENTED = ((b"\xa4\xb6\xbc\x84\x96\x9c", _GERMAN), (b"\xa3\xb5\x83\x95", _PORTUGUESE))
 _KIN = (b"mutter", b"vater", b"bruder", b"tochter")  # with an umlaut in the plural alone
-# Russian and Ukrainian: of nouns, adjectives, and verbs in the present.
-_CYRILLIC = (
-    " иями ями ами иях ого его ому ему ыми ими еви ови еві ові ешь ишь ете ите ях ах ям ам ем ом ов ев ів ои еи ии ыи іи оі"
-    " ою ею ия ие ию ая яя ое ее ые ую юю ым им ых их ет ит ут ют ат ят а я о е є и ы у ю ь і "
-).encode()
-_ARTICLES = ("وال".encode(), "بال".encode(), "كال".encode(), "فال".encode(), "لل".encode(), "ال".encode())
-_ARABIC = " تها تنا تهم تي ته تك ها نا هم كم ان ات ون ين ه ي ".encode()
-
-# French and Italian: what may stand before an apostrophe.
-_ELIDED = const(b" c d j l m n s t qu un all dell nell sull dall quell quest ")
 _LONGEST_ARTICLE = const(5)
 
 
