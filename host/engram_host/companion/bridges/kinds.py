@@ -5,8 +5,10 @@ A network's library is imported once a bridge of it is made.
 
 import asyncio
 import importlib
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import resources
 from types import ModuleType
 from typing import cast
 
@@ -42,87 +44,15 @@ class NetworkKind:
     hint: str = ""
 
 
-KINDS: dict[str, NetworkKind] = {
-    kind.name: kind
-    for kind in (
-        NetworkKind(
-            "xmpp",
-            "XMPP",
-            (
-                BridgeField("address", "address of the board's account, such as kitchen@example.org"),
-                BridgeField("password", "its password", is_secret=True),
-                BridgeField("server", "host:port of the server, if not the one that DNS tells", is_optional=True),
-                BridgeField("rooms", "addresses of rooms to join, with spaces between", is_optional=True),
-                BridgeField("nickname", "nickname in rooms", "engram"),
-                BridgeField(
-                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
-                ),
-            ),
-            "Any XMPP server gives accounts; take one that nobody else uses.",
-        ),
-        NetworkKind(
-            "irc",
-            "IRC",
-            (
-                BridgeField("server", "host:port of the server, such as irc.libera.chat:6697"),
-                BridgeField("nickname", "nickname", "engram"),
-                BridgeField("channels", "channels to join, with spaces between", is_optional=True),
-                BridgeField("tls", "TLS: on or off", "on"),
-                BridgeField("account", "account for SASL, if it has another name than the nickname", is_optional=True),
-                BridgeField("password", "password for SASL; empty: no account", is_secret=True, is_optional=True),
-                BridgeField(
-                    "pause", "seconds between lines after the first five; 0 on a server without flood control", "2"
-                ),
-                BridgeField(
-                    "authority", "file with the server's certificate authority, if it is your own", is_optional=True
-                ),
-            ),
-        ),
-        NetworkKind(
-            "matrix",
-            "Matrix",
-            (
-                BridgeField("server", "address of the homeserver, such as https://matrix.example.org"),
-                BridgeField("account", "the account, such as @kitchen:example.org"),
-                BridgeField(
-                    "password",
-                    "its password; an access token goes into the next field",
-                    is_secret=True,
-                    is_optional=True,
-                ),
-                BridgeField("token", "an access token in place of the password", is_secret=True, is_optional=True),
-            ),
-        ),
-        NetworkKind(
-            "telegram",
-            "Telegram",
-            (
-                BridgeField("token", "the bot's token, from @BotFather", is_secret=True),
-                BridgeField("url", "address of the Bot API", "https://api.telegram.org"),
-            ),
-            "Write /newbot to @BotFather in Telegram.",
-        ),
-        NetworkKind(
-            "discord",
-            "Discord",
-            (
-                BridgeField("token", "the bot's token", is_secret=True),
-                BridgeField("url", "address of the API", "https://discord.com/api"),
-            ),
-            "Make an application with a bot in Discord's developer portal, and switch on its message content intent.",
-        ),
-        NetworkKind(
-            "slack",
-            "Slack",
-            (
-                BridgeField("token", "the bot's token (xoxb-...)", is_secret=True),
-                BridgeField("app_token", "the app's token for Socket Mode (xapp-...)", is_secret=True),
-                BridgeField("url", "address of the Web API", "https://slack.com/api/"),
-            ),
-            "Make an app with Socket Mode in Slack's app settings.",
-        ),
-    )
-}
+def _read_kinds() -> dict[str, NetworkKind]:
+    text = (resources.files("engram_host.companion.bridges") / "kinds.toml").read_text(encoding="utf-8")
+    return {
+        name: NetworkKind(name, fields=tuple(BridgeField(**each) for each in table.pop("fields")), **table)
+        for name, table in tomllib.loads(text).items()
+    }
+
+
+KINDS = _read_kinds()
 
 
 def make_network(kind: str, values: Mapping[str, str]) -> Network:
