@@ -40,9 +40,8 @@ def test_make_has_a_target_for_each_command():
     assert sorted(called) == sorted(COMMANDS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_page_says_how_each_command_is_called(name: str):
-    assert f"make {name}" in PAGE
+def test_the_page_says_how_each_command_is_called():
+    assert [name for name in COMMANDS if f"make {name}" not in PAGE] == []
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from engram_host.boards import file_set, flash, micropython_image, profile
 from engram_host.boards.errors import BadRequest
 from engram_host.boards.profile import BLOCK, BoardProfile
 from engram_host.firmware import BOARDS
+from one_case import in_one_case
 
 BOARD_NAMES = profile.profile_names()
 INDEX_TO_LOG = 0.25
@@ -52,7 +53,7 @@ def used(data: bytes) -> int:
     return sum(data[at : at + BLOCK] != b"\xff" * BLOCK for at in range(0, len(data), BLOCK)) * BLOCK
 
 
-@pytest.mark.parametrize("name", ["", "NO_SUCH", "../SIM", "SIM"])
+@in_one_case("name", ["", "NO_SUCH", "../SIM", "SIM"])
 def test_another_name_is_refused_with_those_that_there_are(name: str):
     with pytest.raises(BadRequest, match="BOARD takes " + ", ".join(BOARD_NAMES)):
         profile.load_profile(name)

@@ -38,12 +38,10 @@ def test_the_variable_may_name_a_zone(tmp_path: Path, monkeypatch: pytest.Monkey
     assert computer_zone({"TZ": named}, NOWHERE) == expected
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"TZif2", b"TZif2\n\n", b"TZif2\n\xff\xfe\n", BERLIN.encode() + b"\n", b"TZif2\nno rule\n"]
-)
-def test_without_a_rule_it_is_the_offset_of_now(tmp_path: Path, data: bytes):
+def test_without_a_rule_it_is_the_offset_of_now(tmp_path: Path):
     path = tmp_path / "localtime"
-    path.write_bytes(data)
-    for here in (path, tmp_path, NOWHERE):
-        found = computer_zone({}, here)
-        assert found == "" or zone_of(found)[1] is None
+    for data in (b"", b"TZif2", b"TZif2\n\n", b"TZif2\n\xff\xfe\n", BERLIN.encode() + b"\n", b"TZif2\nno rule\n"):
+        path.write_bytes(data)
+        for here in (path, tmp_path, NOWHERE):
+            found = computer_zone({}, here)
+            assert found == "" or zone_of(found)[1] is None, (data, here)

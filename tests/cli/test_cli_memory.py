@@ -130,7 +130,6 @@ def test_show_tells_the_memory_in_whose_place_another_came(home):
         (("show", "m999999"), 4),
         (("show", "m1", "--device", "nobody"), 4),
         (("show", "banana"), 2),
-        (("show", "t1x"), 2),
         (("list", "--since", "yesterday"), 2),
         (("list", "--state", "odd"), 2),
         (("search", " "), 2),

@@ -90,30 +90,23 @@ def test_a_certificate_of_a_trusted_authority_passes(
     assert printed.count("Hello over TLS, 你好.") == 2
 
 
-def test_a_certificate_for_another_name_is_refused(home: Home, scripted: Scripted, authority: trustme.CA):
-    server = scripted()
-    with tls(server, authority.issue_cert("example.org")) as url:
-        problem = refused(trusting(home, authority, url), server)
-    assert "the certificate of localhost was refused" in problem and "check the URL" in problem
-
-
-def test_a_certificate_of_an_unknown_authority_is_refused(home: Home, scripted: Scripted, authority: trustme.CA):
-    server = scripted()
-    with tls(server, trustme.CA().issue_cert("localhost")) as url:
-        problem = refused(trusting(home, authority, url), server)
-    assert "the certificate of localhost was refused" in problem and "root certificates" in problem
-
-
 @pytest.mark.parametrize(
-    ("begins", "ends"), [(NOW - 9 * DAY, NOW - DAY), (NOW + DAY, NOW + 9 * DAY)], ids=["expired", "not-yet"]
+    ("name", "times", "is_known", "advice"),
+    [
+        ("example.org", (None, None), True, "check the URL"),
+        ("localhost", (None, None), False, "root certificates"),
+        ("localhost", (NOW - 9 * DAY, NOW - DAY), True, "is the clock right?"),
+        ("localhost", (NOW + DAY, NOW + 9 * DAY), True, "is the clock right?"),
+    ],
+    ids=["another-name", "unknown-authority", "expired", "not-yet"],
 )
-def test_a_certificate_out_of_its_time_is_refused(
-    home: Home, scripted: Scripted, authority: trustme.CA, begins: datetime, ends: datetime
+def test_a_wrong_certificate_is_refused(
+    home: Home, scripted: Scripted, authority: trustme.CA, name: str, times: tuple, is_known: bool, advice: str
 ):
-    server = scripted()
-    with tls(server, authority.issue_cert("localhost", not_before=begins, not_after=ends)) as url:
+    server, signs = scripted(), authority if is_known else trustme.CA()
+    with tls(server, signs.issue_cert(name, not_before=times[0], not_after=times[1])) as url:
         problem = refused(trusting(home, authority, url), server)
-    assert "the certificate of localhost was refused" in problem and "is the clock right?" in problem
+    assert "the certificate of localhost was refused" in problem and advice in problem
 
 
 def test_a_service_without_tls_is_reported(home: Home, scripted: Scripted, authority: trustme.CA):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from board_program import BoardProgram, Told
+from extent import extent
 
 NETWORK = 100000
 MESSAGES = 10
@@ -80,26 +81,10 @@ def figures(tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     return PROGRAM.figures(tmp_path_factory.mktemp("channel"))
 
 
-@pytest.fixture(scope="module")
-def changes(figures: dict[str, int]) -> range:
-    """The changes of the flash from where the board is open: test_power_cuts.py tries those before."""
-    return range(figures["opened"] + 1, figures["changes"])
-
-
-@pytest.fixture(scope="module")
-def steps(figures: dict[str, int]) -> int:
-    return figures["steps"]
-
-
-def test_after_some_cuts_of_the_flash_each_message_is_answered_once_or_told(changes: range, tmp_path: Path):
-    PROGRAM.try_cuts(changes[:: max(1, len(changes) // SHORT)], tmp_path)
-
-
-def test_after_some_cuts_between_steps_of_the_network_each_message_is_answered_once_or_told(steps: int, tmp_path: Path):
-    PROGRAM.try_cuts(range(NETWORK + 2, NETWORK + 2 * steps, max(1, 2 * steps // SHORT)), tmp_path)
-
-
-@pytest.mark.soak
-def test_after_any_cut_each_message_is_answered_once_or_told(changes: range, steps: int, tmp_path: Path):
-    PROGRAM.try_cuts(changes, tmp_path)
-    PROGRAM.try_cuts(range(NETWORK + 2, NETWORK + 2 * steps), tmp_path)
+@pytest.mark.shortened
+def test_after_any_cut_each_message_is_answered_once_or_told(figures: dict[str, int], tmp_path: Path):
+    # The changes of the flash from where the board is open: test_power_cuts.py tries those before.
+    of_flash = range(figures["opened"] + 1, figures["changes"])
+    of_network = range(NETWORK + 2, NETWORK + 2 * figures["steps"])
+    for cuts in (of_flash, of_network):
+        PROGRAM.try_cuts(cuts[:: extent(1, max(1, len(cuts) // SHORT))], tmp_path)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from board_program import BoardProgram, Told
+from extent import extent
 
 SAID = ("first", "/note the bike is green", "second", "/session new", "third", "/note the door is blue", "fourth")
 SHORT = 4
@@ -39,10 +40,6 @@ def changes(tmp_path_factory: pytest.TempPathFactory) -> range:
     return range(figures["opened"] + 1, figures["changes"])
 
 
-def test_after_some_cuts_each_message_that_is_offered_again_is_answered_once_or_told(changes: range, tmp_path: Path):
-    PROGRAM.try_cuts(changes[:: max(1, len(changes) // SHORT)], tmp_path)
-
-
-@pytest.mark.soak
+@pytest.mark.shortened
 def test_after_any_cut_each_message_that_is_offered_again_is_answered_once_or_told(changes: range, tmp_path: Path):
-    PROGRAM.try_cuts(changes, tmp_path)
+    PROGRAM.try_cuts(changes[:: extent(1, max(1, len(changes) // SHORT))], tmp_path)

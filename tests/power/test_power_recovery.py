@@ -6,6 +6,7 @@ import pytest
 
 from cuts import NEXT, Story, find_state, tell_story, verify
 from expected import Board
+from extent import extent
 from flashes import Image, sample
 
 PARTS = 4
@@ -31,12 +32,7 @@ def _try(story: Story, part: int, place: Path, every: int, most: int) -> None:
     assert tried >= len(cuts)
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-def test_a_second_cut_loses_nothing(story: Story, part: int, place: Path):
-    _try(story, part, place, every=2500, most=2)
-
-
-@pytest.mark.soak
+@pytest.mark.shortened
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_second_cut_at_any_change_loses_nothing(story: Story, part: int, place: Path):
-    _try(story, part, place, every=45, most=1 << 20)
+    _try(story, part, place, every=extent(45, 2500), most=extent(1 << 20, 2))

@@ -5,6 +5,7 @@ from statistics import median
 
 import pytest
 
+from extent import extent
 from store_boards import run
 
 HEAP = "2m"
@@ -16,8 +17,10 @@ BLOCK_GROWTH = 8
 """Blocks of flash by which its highest may be above the first half's: a file more or less, and the ends of files."""
 
 
-def _stays_flat(path, operations: int, cap: int) -> None:
-    told = run("32", "long_run_board", path / "flash.bin", operations, cap, heap=HEAP, seconds=3000)
+@pytest.mark.shortened
+def test_many_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_path):
+    operations, cap = extent((50000, 384 * 1024), (2000, 120 * 1024))
+    told = run("32", "long_run_board", tmp_path / "flash.bin", operations, cap, heap=HEAP, seconds=3000)
     samples = [json.loads(line) for line in told.splitlines() if line.startswith("[") and line.endswith("]")]
     half = len(samples) // 2
     assert half >= 2, samples
@@ -28,12 +31,3 @@ def _stays_flat(path, operations: int, cap: int) -> None:
     assert median(heap) <= median(first_heap) + HEAP_GROWTH, samples
     assert max(heap) <= max(first_heap) + HEAP_SWING, samples
     assert max(blocks) <= max(first_blocks) + BLOCK_GROWTH, samples
-
-
-@pytest.mark.soak
-def test_fifty_thousand_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_path):
-    _stays_flat(tmp_path, 50000, 384 * 1024)
-
-
-def test_two_thousand_puts_and_forgets_leave_heap_and_flash_as_they_were(tmp_path):
-    _stays_flat(tmp_path, 2000, 120 * 1024)

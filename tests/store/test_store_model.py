@@ -14,7 +14,7 @@ from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
 
-from extent import HEALTH_CHECKS
+from extent import HEALTH_CHECKS, extent, with_more
 from plain_model import FORGOTTEN, LIVE, UNKNOWN_MEAN, Entries, Index, Line, Ranks, is_entry, labels_of, passes
 from store_boards import Talking
 
@@ -288,12 +288,7 @@ def _compare(bits: str, folder: Path, examples: int) -> None:
         Machine.board.end()
 
 
-@pytest.mark.parametrize("bits", [pytest.param("64", marks=pytest.mark.soak), "32"])
+@pytest.mark.shortened
+@pytest.mark.parametrize("bits", with_more(["32"], ["64"]))
 def test_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
-    _compare(bits, tmp_path, 4)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("bits", ["64", "32"])
-def test_many_random_operations_give_what_a_plain_model_gives(bits, tmp_path):
-    _compare(bits, tmp_path, 1000)
+    _compare(bits, tmp_path, extent(1000, 4))

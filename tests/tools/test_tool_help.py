@@ -5,8 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from one_case import in_one_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,6 +32,6 @@ def test_a_tool_prints_its_help_and_does_nothing_else(command: str):
     assert "options:" in done.stdout
 
 
-@pytest.mark.parametrize("name", BEFORE_A_VENV)
+@in_one_case("name", BEFORE_A_VENV)
 def test_the_set_up_needs_no_installed_package(name: str):
     assert _help(f"setup/{name}", "-S").returncode == 0

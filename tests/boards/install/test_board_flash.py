@@ -99,7 +99,6 @@ def test_a_chip_that_reports_no_psram_is_told_before_it_is_written(tmp_path: Pat
         ({"memory/memory_records.0001.jsonl": b""}, "memories"),
         ({"journal/journal.jsonl": b'{"format":2}\n{"seq":1}\n'}, "a journal"),
         ({"memory/2026-01-31.md": b"- tea\n"}, "notes"),
-        ({"memory/MEMORY.md": b""}, "notes"),
         ({"profile/user.md": b"# User\nAnn\n"}, "a profile that was written to"),
         ({"secrets.json": b"{}"}, "networks or keys"),
         ({"own.py": b"def setup(app): pass\n"}, "code of your own"),
@@ -161,7 +160,6 @@ def firmware_cases() -> Iterator[tuple[str, bytes, str]]:
     yield plain.name, good + bytes(0x1F0000), "cut short or damaged"
     yield plain.name, micropython(plain, banner=b"CircuitPython 9"), "no MicroPython"
     yield plain.name, micropython(plain, banner=b"MicroPython v1.25.0 on 2025-04-15"), "Engram needs 1.26 or newer"
-    yield plain.name, b"", "no image for a chip"
     yield plain.name, b"<html>" + good, "no image for a chip"
     full = [*TABLE[:2], ("factory", 0, 0, 0x10000, 0x3F0000)]
     yield plain.name, micropython(plain, entries=full), "no room for files"

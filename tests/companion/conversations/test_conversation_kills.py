@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from extent import with_more
+from extent import extent, with_more
 from fake_llm import serving
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
@@ -134,12 +134,7 @@ def test_a_message_that_is_offered_again_after_many_newer_ones_is_answered_once(
         _check_journal(board, {"m0": "hello"})
 
 
+@pytest.mark.shortened
 @pytest.mark.parametrize("over", with_more(["http"], ["mqtt"]))
-def test_after_some_kills_each_message_is_answered_once(tmp_path: Path, over: str):
-    _play(tmp_path, kills=4, seed=3, over=over)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("over", ["mqtt", "http"])
-def test_after_a_hundred_kills_each_message_is_answered_once(tmp_path: Path, over: str):
-    _play(tmp_path, kills=100, seed=4, over=over)
+def test_after_many_kills_each_message_is_answered_once(tmp_path: Path, over: str):
+    _play(tmp_path, kills=extent(100, 4), seed=3, over=over)

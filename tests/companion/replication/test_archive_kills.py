@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from extent import extent
 from peers import BoardProcess, Companion
 from server_process import ServerProcess
 from skips import needs_64_bit
@@ -105,13 +106,9 @@ def _play(folder: Path, kills: int, seed: int) -> None:
         assert "IT HAS LOST" not in board.answered("/stats")
 
 
-def test_after_some_kills_every_memory_is_somewhere_once(tmp_path: Path):
-    _play(tmp_path, kills=4, seed=3)
-
-
-@pytest.mark.soak
+@pytest.mark.shortened
 def test_after_many_kills_every_memory_is_somewhere_once(tmp_path: Path):
-    _play(tmp_path, kills=60, seed=4)
+    _play(tmp_path, kills=extent(60, 4), seed=3)
 
 
 def test_what_is_archived_is_found_read_and_forgotten(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extent import with_more
+from extent import extent, with_more
 from peers import BoardProcess, Broker, Companion
 from server_process import ServerProcess
 from skips import needs_64_bit, needs_mosquitto
@@ -45,12 +45,7 @@ def _play(folder: Path, kills: int, seed: int, over: str) -> None:
         assert len(seqs) == len(set(seqs)) > kills
 
 
+@pytest.mark.shortened
 @pytest.mark.parametrize("over", with_more(["mqtt"], ["http"]))
-def test_after_some_kills_the_copy_is_the_log(tmp_path: Path, over: str):
-    _play(tmp_path, kills=5, seed=7, over=over)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("over", ["mqtt", "http"])
-def test_after_a_hundred_kills_the_copy_is_the_log(tmp_path: Path, over: str):
-    _play(tmp_path, kills=100, seed=8, over=over)
+def test_after_many_kills_the_copy_is_the_log(tmp_path: Path, over: str):
+    _play(tmp_path, kills=extent(100, 5), seed=7, over=over)

@@ -1,7 +1,5 @@
 """What turns say that a memory no longer says is not recalled, whatever happens to the board; what else was said is."""
 
-import os
-
 from board import ANN, DAY, ROOM, Board, say
 from calls import result_of
 from engram.memory.access import OWNER
@@ -16,15 +14,6 @@ def _check(board, ref, fact):
     assert new in found[0].text and ref in [item.id for item in found], (fact, found)
     assert not [item for item in found if old in item.text], (fact, found)
     assert old not in board.block(question, OWNER, 600)
-
-
-def _lose_index(board):
-    board.close()
-    for folder in ("/memory", "/journal"):
-        for name in os.listdir(board.place + folder):
-            if name.endswith(".index") or ".x" in name:
-                os.remove(board.place + folder + "/" + name)
-    board.open()
 
 
 def _tick(board):
@@ -50,7 +39,7 @@ def test_it_stays_so_through_restarts_lost_indexes_and_compactions():
         ref = (edit, replace)[number % 2](board, ref, fact[1] % fact[2][1])
         board.restart()
         _check(board, ref, fact)
-        _lose_index(board)
+        board.lose_indexes()
         _check(board, ref, fact)
         _tick(board)
         _check(board, ref, fact)
@@ -58,7 +47,7 @@ def test_it_stays_so_through_restarts_lost_indexes_and_compactions():
             board.compact()
             _tick(board)
             _check(board, ref, fact)
-            _lose_index(board)
+            board.lose_indexes()
             _tick(board)
             _check(board, ref, fact)
 

@@ -1,7 +1,5 @@
 """An index that was lost comes back by itself, and until then nothing wrong is shown and nothing is hidden silently."""
 
-import os
-
 from board import Board
 from engram.memory.access import OWNER
 
@@ -18,17 +16,8 @@ def _filled():
         board.records.forget(ref)
     for ref in live[1::7]:
         board.records.update(ref, {"content": "pear now " + ref})
-    _lose_index(board)
+    board.lose_indexes()
     return board, set(live[::7]), set(live[1::7]), set(live)
-
-
-def _lose_index(board):
-    board.close()
-    for folder in ("/memory", "/journal"):
-        for name in os.listdir(board.place + folder):
-            if name.endswith(".index") or ".x" in name:
-                os.remove(board.place + folder + "/" + name)
-    board.open()
 
 
 def _found(board, word):
@@ -63,7 +52,7 @@ def test_during_a_rebuild_a_list_is_complete():
 def test_during_a_rebuild_a_session_goes_on_with_its_turns():
     board = Board(segment_bytes=3000)
     seqs = [board.journal.add(OWNER, "user", "owner", "turn %d" % number) for number in range(60)]
-    _lose_index(board)
+    board.lose_indexes()
     assert board.journal.entries.partial
     assert board.journal.window(board.journal.current(OWNER), 200) == seqs
 
@@ -82,7 +71,7 @@ def test_a_long_segment_without_its_index_is_opened_at_once_and_indexed_later():
     board = Board(segment_bytes=65536)
     for number in range(400):
         board.journal.add(OWNER, "user", "owner", "Ann owns apple %d" % number)
-    _lose_index(board)
+    board.lose_indexes()
     assert board.journal.entries.partial and next(board.journal.sessions(OWNER)).turns == 400
     while board.journal.entries.tick():
         pass

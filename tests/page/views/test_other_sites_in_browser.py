@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from another_site import another_site
-from chromium import Tab
+from chromium import Tab, script
 from cli_case import fine
 from extent import extent, with_more
 from houses import House
@@ -97,38 +97,7 @@ def test_no_view_is_shown_in_a_frame(house: House, tab: Tab, host: str):
     assert {each["url"] for each in shown} == {"chrome-error://chromewebdata/"}
 
 
-READS = """\
-(async () => {
-  const url = %s;
-  const found = {};
-  const attempt = async (name, act) => {
-    try { found[name] = await act(); } catch (problem) { found[name] = "refused"; }
-  };
-  const cors = { credentials: "include", mode: "cors" };
-  const asked = (path, options) => fetch(url + path, { ...cors, ...options }).then((answer) => answer.text());
-  await attempt("a view", () => asked("/"));
-  await attempt("the API", () => asked("/v1/devices"));
-  const json = { method: "POST", headers: { "Content-Type": "application/json" }, body: '{"text":"hi"}' };
-  await attempt("a change", () => asked("/v1/boards/kitchen/chat", json));
-  await attempt("a header", () => asked("/", { headers: { "X-Part": "1" } }));
-  await attempt("an event stream", () => new Promise((good, bad) => {
-    const source = new EventSource(url + "/v1/boards/kitchen/chat/page:tea", { withCredentials: true });
-    source.onmessage = source.onopen = () => good("read");
-    source.onerror = () => { source.close(); bad(new Error("refused")); };
-  }));
-  await attempt("a script", () => new Promise((good, bad) => {
-    const script = document.createElement("script");
-    script.src = url + "/v1/devices";
-    script.onload = () => good("loaded");
-    script.onerror = () => bad(new Error("refused"));
-    document.head.append(script);
-  }));
-  await attempt("a window", () => {
-    const opened = window.open(url + "/");
-    return opened.document.title;
-  });
-  return found;
-})()"""
+READS = script("read_elsewhere.js")
 
 
 def test_no_script_of_another_page_reads_or_changes_anything(house: House, tab: Tab, host: str):
@@ -136,7 +105,7 @@ def test_no_script_of_another_page_reads_or_changes_anything(house: House, tab: 
     before = house.companion.client.get("/v1/boards/kitchen/chat").json()
     with another_site("<title>evil</title>", host) as site:
         tab.open(site)
-        found = tab.run(READS % json.dumps(house.url))
+        found = tab.run(f"({READS})({json.dumps(house.url)})")
     window = found.pop("a window")
     assert window in ("refused", "")  # a window that is empty still, or one that nobody may read
     assert set(found.values()) == {"refused"}, found

@@ -3,6 +3,8 @@
 import os
 import pwd
 from collections.abc import Mapping
+from pathlib import Path
+from string import Template
 
 import get_chat_servers
 from irc_peer import IrcClient, IrcPeer
@@ -11,30 +13,7 @@ from local_server import LocalServer
 CHANNEL = "#home"
 NICKNAME = "engram"
 
-_CONFIGURATION = """
-[Global]
-Name = irc.engram.test
-Info = tests
-Listen = 127.0.0.1
-Ports = {plain}
-{user}
-[Limits]
-MaxConnectionsIP = 0
-MaxNickLength = 20
-MaxPenaltyTime = 0
-PingTimeout = 120
-[Options]
-DNS = no
-Ident = no
-PAM = no
-DefaultUserModes =
-[SSL]
-CertFile = {home}/server.pem
-KeyFile = {home}/server.pem
-Ports = {port}
-[Channel]
-Name = #home
-"""
+_CONFIGURATION = Template(Path(__file__).with_name("ngircd.conf").read_text(encoding="utf-8"))
 
 
 def is_usable() -> bool:
@@ -55,7 +34,7 @@ class NgircdServer(LocalServer):
             user = f"ServerUID = {nobody.pw_uid}\nServerGID = {nobody.pw_gid}"
             self.home.chmod(0o755)
             (self.home / "server.pem").chmod(0o644)
-        configuration = _CONFIGURATION.format(home=self.home, port=port, plain=plain_port, user=user)
+        configuration = _CONFIGURATION.substitute(home=self.home, port=port, plain=plain_port, user=user)
         words = [str(get_chat_servers.NGIRCD), "--nodaemon", "--config"]
         self.run_with(configuration, "ngircd.conf", words, port)
 

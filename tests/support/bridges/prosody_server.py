@@ -1,6 +1,8 @@
 """prosody, an XMPP server, for the tests: accounts, a room, TLS by an authority of its own, messages kept offline."""
 
 from collections.abc import Mapping
+from pathlib import Path
+from string import Template
 from types import MappingProxyType
 
 import get_chat_servers
@@ -12,39 +14,7 @@ DOMAIN = "engram.test"
 ROOM = f"home@rooms.{DOMAIN}"
 PASSWORDS = {"kitchen": "Tea-at-4", "ann": "Ann's own", "ben": "Ben's own", "cleo": "Cleo's own", "dora": "Dora's own"}
 
-_CONFIGURATION = """
-run_as_root = true
-pidfile = "{home}/prosody.pid"
-data_path = "{home}/data"
-log = {{ warn = "*console" }}
-certificates = "{home}"
-modules_enabled = {{
-    "roster", "saslauth", "tls", "disco", "posix", "offline", "smacks", "carbons", "ping", "presence", "message", "iq", "c2s",
-}}
-modules_disabled = {{ "s2s" }}
-authentication = "internal_plain"
-storage = "internal"
-interfaces = {{ "127.0.0.1" }}
-c2s_ports = {{ {starttls} }}
-c2s_direct_tls_ports = {{ {direct} }}
-s2s_ports = {{}}
-http_ports = {{}}
-https_ports = {{ {files} }}
-https_ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
-c2s_require_encryption = true
-allow_registration = false
-ssl = {{ key = "{home}/server.pem", certificate = "{home}/server.pem" }}
-VirtualHost "{domain}"
-Component "rooms.{domain}" "muc"
-    modules_enabled = {{ {room_modules} }}
-    muc_room_locking = false
-    muc_room_default_persistent = true
-    muc_room_default_public_jids = {public}
-Component "files.{domain}" "http_file_share"
-    http_file_share_size_limit = 10485760
-    http_host = "127.0.0.1"
-    http_external_url = "https://127.0.0.1:{files}/"
-"""
+_CONFIGURATION = Template(Path(__file__).with_name("prosody.cfg.lua").read_text(encoding="utf-8"))
 
 
 def is_usable() -> bool:
@@ -71,7 +41,7 @@ class ProsodyServer(LocalServer):
         accounts.mkdir(parents=True)
         for name, password in self._passwords.items():
             (accounts / f"{name}.dat").write_text(f'return {{ ["password"] = "{password}"; }};\n')
-        configuration = _CONFIGURATION.format(
+        configuration = _CONFIGURATION.substitute(
             home=self.home,
             domain=DOMAIN,
             starttls=self.port,

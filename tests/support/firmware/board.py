@@ -126,6 +126,15 @@ class Board(build.Board):
         self.close()
         self.open()
 
+    def lose_indexes(self):
+        """Open it without the tables of its logs, as if they had been lost."""
+        self.close()
+        for log in (self.place + "/memory/", self.place + "/journal/"):
+            for name in os.listdir(log):
+                if name.endswith(".index") or ".x" in name:
+                    os.remove(log + name)
+        self.open()
+
     def left(self):
         """The records that left for lack of room, newest first."""
         return [record for record in self.records.left() if record]

@@ -43,6 +43,11 @@ class BrowserFailed(Exception):
     """The browser did not do what it was asked for."""
 
 
+def script(name: str) -> str:
+    """Return a script for views that is a file of this folder."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8")
+
+
 def find_chromium() -> Path | None:
     """The Chromium that `make test` has found or fetched; None where there is none."""
     return get_chromium.COMMAND if get_chromium.usable() else None
