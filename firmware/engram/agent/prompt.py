@@ -122,7 +122,6 @@ class PromptBuilder(_Parts):
         task = "".join(self._profile(caller, (profile.TASK,)))
         room -= text.tokens(sensed) + text.tokens(task)
         last = self._last(caller, message, (notes, task, sensed, recalled, reminders, earlier), fresh)
-
         estimate = window.tokens + text.tokens(line) + text.tokens(last)
 
         def system():
@@ -132,10 +131,11 @@ class PromptBuilder(_Parts):
             yield from self._history(turns, caller, window.gist)
             yield user(last)
 
+        def note_usage(used: int):
+            self._note_usage(used, estimate)
+
         room = max(_SMALLEST, room - text.tokens(message))
-        return Prompt(
-            system, messages, notice, room, self._reply_tokens(), lambda used: self._note_usage(used, estimate)
-        )
+        return Prompt(system, messages, notice, room, self._reply_tokens(), note_usage)
 
     def last_look(self, caller, message: str) -> Prompt:
         """Build the prompt of a silent turn, which has a message and no history."""
@@ -153,11 +153,7 @@ class PromptBuilder(_Parts):
         return room - self._catalog_tokens() if mode == "full" else room
 
     def _budget(self) -> int:
-        return self._tokens() - self._reply_tokens() - _MARGIN
-
-    def _tokens(self) -> int:
-        """Return the model's window in estimated tokens."""
-        return self.config.get("llm.context_tokens") * 100 // self.percent
+        return (self.config.get("llm.context_tokens") - self._reply_tokens()) * 100 // self.percent - _MARGIN
 
     def _is_small(self) -> bool:
         return self.config.get("llm.context_tokens") < SMALL
@@ -218,7 +214,7 @@ class PromptBuilder(_Parts):
                 yield _block(name, _end(content, budget - _MARK, _EARLIER % name))
 
     def _share(self, percent: int) -> int:
-        return self._tokens() * percent // 100
+        return self.config.get("llm.context_tokens") * percent // self.percent
 
     def _catalog_tokens(self) -> int:
         return min(CATALOG, self._share(_CATALOG_SHARE))

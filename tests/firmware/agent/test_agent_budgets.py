@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, board_with_prompts, build_prompt, messages_of, say
+from board import DAY, Board, Script, board_with_prompts, build_prompt, messages_of, say
 from engram import files, text
 from engram.agent import prompt as prompts
 from engram.errors import ArgumentError
@@ -80,6 +80,13 @@ def test_no_prompt_is_larger_than_the_window():
                     total = _tokens(prompt, board.toolbox.listed(OWNER))
                     assert total + min(prompt.room, 200) <= window, (window, mode, words, count, total)
                     say(board, _words(100, words), "assistant")
+
+
+def test_the_prompt_of_an_empty_memory_is_short():
+    for mode, most in (("full", 900), ("lightweight", 500)):
+        board = Board().serve(Script(), mode=mode)
+        prompt = build_prompt(board, "hello")
+        assert _tokens(prompt, board.toolbox.listed(OWNER)) - prompt.reply_tokens <= most
 
 
 def test_a_small_window_has_few_tools_and_a_short_reply():

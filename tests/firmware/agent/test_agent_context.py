@@ -22,7 +22,7 @@ def test_the_profile_stands_first_and_the_tags_last():
     board.profile.for_caller(OWNER).write("user.md", "Likes tea.")
     blocks = _system(build_prompt(board, "hello"))
     assert blocks[0].startswith("<identity.md>\nEngram") and blocks[0].endswith("</user.md>")
-    assert blocks[1].startswith("# Memory\n") and blocks[2] == "# Tags in use\nbike (1)" and len(blocks) == 3
+    assert blocks[1].startswith("# Lasting memory\n") and blocks[2] == "# Tags in use\nbike (1)" and len(blocks) == 3
 
 
 def test_rules_stand_after_the_guidance_and_a_task_with_its_persons_message_until_it_is_done():
