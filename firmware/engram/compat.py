@@ -4,14 +4,6 @@ import gc
 import sys
 import time
 
-try:
-    from micropython import const  # type: ignore
-except ImportError:
-
-    def const(value):
-        """Mark a compile-time constant."""
-        return value
-
 
 def viper(function):
     """Mark a function that is native code on boards, see engram.loops."""

@@ -11,7 +11,6 @@ that seq too, for turns that gave nothing or had a last look, and what was spent
 from collections import namedtuple
 
 from engram import diag, files, text
-from engram.compat import const
 from engram.errors import StoreError
 
 _FILE = const("/learning.json")

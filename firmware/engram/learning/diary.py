@@ -5,7 +5,6 @@ a distillation passes these lines over: the messages were read for facts themsel
 """
 
 from engram import text
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import is_said

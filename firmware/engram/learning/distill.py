@@ -8,7 +8,6 @@ twice.
 
 from engram import diag, text
 from engram.clock import day_number
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT

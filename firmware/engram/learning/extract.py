@@ -12,7 +12,6 @@ model keeps what should last with its tools.
 from engram import diag, tables, text
 from engram.agent.agent import Sink, Turn
 from engram.agent.answer import Reply, run_tool_loop
-from engram.compat import const
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT

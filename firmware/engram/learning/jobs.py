@@ -4,7 +4,7 @@ import asyncio
 
 from engram import diag
 from engram.clock import Backoff, Timeout
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, EngramError, ModelError, ModelRefused
 from engram.interrupt import start_task
 

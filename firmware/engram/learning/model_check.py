@@ -3,7 +3,7 @@
 import asyncio
 
 from engram import tables, text
-from engram.compat import const, ticks_diff, ticks_ms, wait_for_ms
+from engram.compat import ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import EngramError
 from engram.learning.extract import ExtractBatch
 from engram.llm.types import Request

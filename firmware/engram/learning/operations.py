@@ -16,7 +16,7 @@ cannot be kept.
 from collections import namedtuple
 
 from engram import tables, text
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import ArgumentError, NotFound
 from engram.llm.types import Request, assistant, user
 from engram.memory import access, catalog

@@ -11,7 +11,6 @@ fenced or not.
 """
 
 from engram import tables
-from engram.compat import const
 from engram.text import cut_bytes, decode, encode
 
 # Marks that open and close a thought; "" for marks without a meaning of their own (thoughts.txt).

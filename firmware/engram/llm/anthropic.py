@@ -11,7 +11,6 @@ The events of a stream; each names its type in its data as well:
     error                 error: type, message
 """
 
-from engram.compat import const
 from engram.llm.reply import ReplyBuilder, plain
 from engram.llm.types import groups, kept_fields, sent_id, written
 from engram.text import object_in, part

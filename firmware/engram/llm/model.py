@@ -8,7 +8,7 @@ import asyncio
 from collections import namedtuple
 
 from engram.clock import Backoff
-from engram.compat import const, sleep_ms, ticks_diff, ticks_ms, wait_for_ms
+from engram.compat import sleep_ms, ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import BadAnswer, ModelError, NetError, Refused
 from engram.llm.refusal import Refusal, model_error, refused_name
 from engram.llm.types import Reply, Request

@@ -12,7 +12,6 @@ another      a field that the service handed out, which goes back no more
 """
 
 from engram import tables
-from engram.compat import const
 from engram.errors import ModelRefused
 from engram.net.response import describe_status, error_words
 from engram.text import part

@@ -4,7 +4,6 @@ the rest. Fields count only if they have the type that the API promises.
 
 import random
 
-from engram.compat import const
 from engram.errors import ArgumentError, BadAnswer
 from engram.llm import text_calls
 from engram.llm.answer_filter import AnswerFilter

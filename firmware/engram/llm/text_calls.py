@@ -8,7 +8,6 @@ parameters    <function=NAME><parameter=KEY>..</parameter>, <invoke name="NAME">
 All marks between them are passed over; one word more, and the text is no call.
 """
 
-from engram.compat import const
 from engram.llm.types import plain_name
 from engram.text import dumps, encode, strict_json
 

@@ -24,8 +24,6 @@ import json
 from binascii import crc32
 from collections import namedtuple
 
-from engram.compat import const
-
 Message = namedtuple("Message", "role text calls call kept")
 Tool = namedtuple("Tool", "name description schema")
 

@@ -7,7 +7,7 @@ delays and reorders what goes either way, by chance.
 from binascii import crc32
 
 from engram import log_line, text
-from engram.compat import const, sleep_ms
+from engram.compat import sleep_ms
 from engram.errors import NetError
 from engram.link import messages
 from engram.senses import rings

@@ -21,7 +21,7 @@ from engram.app import App
 from engram.archive.index import ArchiveIndex
 from engram.archive.transfer import ArchiveTransfer
 from engram.clock import Clock
-from engram.compat import const, finish
+from engram.compat import finish
 from engram.errors import NetError
 from engram.link.replication import Replication
 from engram.link.rpc import Rpc
