@@ -1,9 +1,9 @@
-"""llama.cpp's server until it is killed: MODEL PORT CONTEXT FOLDER, with the Python of build/llama.
+"""llama.cpp's server until its input ends: MODEL PORT CONTEXT FOLDER, with the Python of build/llama.
 
 FOLDER gets a file for each prompt, as the model reads it.
 """
 
-import signal
+import os
 import sys
 
 import xllamacpp  # pyright: ignore[reportMissingImports]
@@ -15,9 +15,11 @@ def main() -> None:
     params.model.path, params.port, params.n_ctx, params.path_prompts_log_dir = model, int(port), int(context), folder
     # A closed connection is noticed between two batches.
     params.use_jinja, params.warmup, params.n_batch = True, False, 256
+    # Threads wait for each other: on a core that others use, two are slower than one.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 1) // 2)
     server = xllamacpp.Server(params)
-    while server:
-        signal.pause()
+    sys.stdin.read()
+    del server
 
 
 main()
