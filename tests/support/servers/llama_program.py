@@ -13,7 +13,7 @@ def main() -> None:
     model, port, context, folder = sys.argv[1:]
     params = xllamacpp.CommonParams()
     params.model.path, params.port, params.n_ctx, params.path_prompts_log_dir = model, int(port), int(context), folder
-    # A closed connection is noticed between two batches.
+    # Questions for its state are answered between two batches.
     params.use_jinja, params.warmup, params.n_batch = True, False, 256
     # Threads wait for each other: on a core that others use, two are slower than one.
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = max(1, (os.cpu_count() or 1) // 2)
