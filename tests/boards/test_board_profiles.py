@@ -59,7 +59,7 @@ def test_another_name_is_refused_with_those_that_there_are(name: str):
         profile.load_profile(name)
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     "change",
     [
         ('"chip": "esp32"', '"chip": "esp8266"'),
@@ -81,14 +81,14 @@ def test_a_profile_that_cannot_be_is_refused(change: tuple[str, str], tmp_path: 
 # --- pins
 
 
-@pytest.mark.parametrize("name", BOARD_NAMES)
+@in_one_case("name", BOARD_NAMES)
 def test_the_pins_that_are_never_allowed_go_to_the_board_with_its_code(name: str):
     board = profile.load_profile(name)
     code = json.loads(file_set.code_files(board)["code.json"])
     assert code["forbidden_pins"] == list(board.forbidden_pins) and 0 in board.forbidden_pins
 
 
-@pytest.mark.parametrize("name", BOARD_NAMES)
+@in_one_case("name", BOARD_NAMES)
 def test_settings_with_a_pin_that_is_never_allowed_are_refused_before_anything_is_written(name: str):
     board = profile.load_profile(name)
     for number in board.forbidden_pins:

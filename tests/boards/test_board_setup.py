@@ -17,6 +17,7 @@ from engram_host.boards.errors import BadRequest
 from engram_host.boards.file_set import Files
 from engram_host.boards.progress import Progress
 from engram_host.boards.setup import SetupAnswers
+from one_case import in_one_case
 from skips import needs_32_bit
 
 PASSWORD, KEY, TOKEN = "correct horse", "sk-secret-0123456789", "123456:AAsecret-of-a-bot"
@@ -95,7 +96,7 @@ def test_a_network_a_key_and_a_token_are_written_and_not_shown(tmp_path: Path):
     }
 
 
-@pytest.mark.parametrize(
+@in_one_case(
     ("lines", "problem"),
     [
         (("Home", "short", ""), "password 8 to 63 ASCII"),

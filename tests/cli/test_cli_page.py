@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from cli_case import engram
+from one_case import in_one_case
 from peers import ROOT, BoardProcess, Companion
 from waiting import wait_until
 
@@ -33,7 +34,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield companion.home
 
 
-@pytest.mark.parametrize(("command", "wanted"), _examples(), ids=[command for command, _ in _examples()])
+@in_one_case("command, wanted", _examples())
 def test_an_example_prints_what_the_page_says(home: Path, command: str, wanted: str):
     ran = engram(*shlex.split(command), "--home", home)
     pattern = re.escape(_DATE.sub("DATE", wanted)).replace(re.escape("..."), ".*")

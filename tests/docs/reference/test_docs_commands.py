@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from engram.channels.console.commands import commands
 from engram_host.companion.conversations.chat_messages import OWN as OF_BRIDGES
 from one_case import in_one_case
@@ -31,9 +29,7 @@ def test_no_page_names_a_command_that_there_is_not(page):
         assert not named or named[1] in known, code
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "docs/start/first-steps.md", "docs/start/model.md", "docs/guides/timers.md", PAGE]
-)
+@in_one_case("page", ["README.md", "docs/start/first-steps.md", "docs/start/model.md", "docs/guides/timers.md", PAGE])
 def test_examples_print_what_the_page_says(page, tmp_path):
     for run in runs([fence.text for fence in fences(read(page), "console")]):
         start, *printed = answers(tmp_path, run.messages, **run.environment)
