@@ -37,24 +37,13 @@ _FULL_WIDTH_KIND = const(13)  # and after it the apostrophes
 
 _FIRST_DOUBLE = const(0x110000)  # above all codes: two letters for one
 
-_runs, _LATIN, _LATIN_MORE, _GREEK, _GREEK_MORE = [
-    row.replace("_", " ").encode() for row in tables.rows("text/letters")
-]
+(
+    _runs, _LATIN, _LATIN_MORE, _GREEK, _GREEK_MORE, _CYRILLIC, _CYRILLIC_PLAIN, _ARABIC, _ARABIC_PLAIN, _KATAKANA,
+) = [row.replace("_", " ").encode() for row in tables.rows("text/letters")]  # fmt: skip
 _runs = array("I", [int(run, 16) for run in _runs.split()])
 _DOUBLES = const(b"ssaeoethijdzljnj")
 
-# Accented letters of two bytes, and what each counts as; likewise alef, waw, yeh, kaf and heh.
-_CYRILLIC = "йѐёѓїќѝўѷӂӑӓӗӛӝӟӣӥӧӫӭӯӱӳӵӹ".encode()
-_CYRILLIC_PLAIN = "иеегікиуѵжааеәжзииоөэууучы".encode()
-_ARABIC = "\u0622\u0623\u0625\u0671\u0624\u0626\u0649\u06cc\u06a9\u0629\u06c0\u06c2\u06d3".encode()
-_ARABIC_PLAIN = "\u0627\u0627\u0627\u0627\u0648\u064a\u064a\u064a\u0643\u0647\u06d5\u06c1\u06d2".encode()
-
-
-# Katakana of half width begin at U+FF66; the marks behind them voice the one before.
-_HALF_WIDTH = const(0xFF66)
-_KATAKANA = (
-    "ヲァィゥェォャュョッーアイウエオカキクケコサシスセソタチツテトナニヌネノハヒフヘホマミムメモヤユヨラリルレロワン"
-).encode()
+_HALF_WIDTH = const(0xFF66)  # begins the katakana of half width; the marks behind them voice the one before
 _VOICED = (("\uff9e".encode(), 1), ("\uff9f".encode(), 2), (b"", 0))
 
 
