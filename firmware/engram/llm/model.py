@@ -120,7 +120,8 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
                 words = refusal.words.replace(self.model.key, "***") if self.model.key else refusal.words
                 said = describe_status(refusal.status, words)
                 may_fit = refusal.status in _UNFIT and not self._has_spoken
-                unfit = may_fit and refused_name(words, self.request, self.model.adapter.optional, self._without)
+                optional, status = self.model.adapter.optional, refusal.status
+                unfit = may_fit and refused_name(words, self.request, optional, self._without, status)
                 if unfit:
                     self._without += (unfit,)
                     no_tools = said if unfit == "tools" else no_tools

@@ -25,6 +25,7 @@ _TOO_LONG = const(("context length", "context window", "context size", "too long
 _OF_CALLS = ("ids", "content")
 FORMS = ("temperature", "json_schema", "json_object")
 """Parts of a request whose answer has a schema; a service that refuses one seldom names it."""
+_UNNAMED = (400, 422)  # statuses that may refuse one of them without its name
 # A request loses much without these: they are left out only if the words deny them, and tell of no other fault.
 _DENIED_ONLY = ("stream", "tools")
 
@@ -62,15 +63,15 @@ def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
         problem = "the account of llm.key has no credit left; add some, or use another key"
     elif status == 404:
         problem = "there is no model " + model + " at " + url + "; check llm.model and llm.url"
-    elif status == 413 or any(phrase in words.lower() for phrase in _TOO_LONG):
+    elif status == 413 or _is_too_long(words.lower()):
         problem = "the request is too long for " + model + "; shorten the message or start a new session"
     else:
         problem = "the service refused the request" + ("" if words else "; check llm.model and llm.url")
     return ModelRefused(status, problem + describe_status(status, words))
 
 
-def refused_name(words: str, request, optional, without) -> str:
-    """Return the name of an optional part that a refusal names, or ""."""
+def refused_name(words: str, request, optional, without, status: int = 400) -> str:
+    """Return the name of an optional part that a refusal names, or may mean, or ""."""
     words = words.lower()
     has_calls = False
     for message in request.messages():
@@ -94,7 +95,13 @@ def refused_name(words: str, request, optional, without) -> str:
         may_change = name in optional and name not in without and name not in impossible
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
-    return next((name for name in FORMS[1:] if request.schema and name in optional and name not in without), "")
+    if not request.schema or status not in _UNNAMED or _is_too_long(words):
+        return ""
+    return next((name for name in FORMS[1:] + FORMS[:1] if name in optional and name not in without), "")
+
+
+def _is_too_long(words: str) -> bool:
+    return any(phrase in words for phrase in _TOO_LONG)
 
 
 def _is_named(words: str, phrase: str) -> bool:

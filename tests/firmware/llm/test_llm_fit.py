@@ -132,6 +132,7 @@ async def test_an_answer_with_a_schema_is_asked_for_in_the_form_that_the_service
         (("response_format: unavailable",), [(0, 0), (0, 1)]),
         (("Failed to parse the grammar", "response_format?"), [(0, 0), (0, 1), (0, 2)]),
         (("'temperature' does not support 0 with this model",), [(0, 0), (None, 0)]),
+        (("The service answered with status 400.",) * 3, [(0, 0), (0, 1), (0, 2), (None, 2)]),
     ):
         async with _Way(*[_refusal(words) for words in refusals]) as way:
             for wanted in (took, took[-1:]):  # and remembered
@@ -140,6 +141,9 @@ async def test_an_answer_with_a_schema_is_asked_for_in_the_form_that_the_service
             assert not {"temperature", "response_format"} & set((await way.ask(_request()))[0])
     async with _Way(adapter=Anthropic(), whole=stream(_MESSAGE)) as way:
         assert [body.get("temperature") for body in await way.ask(asked)] == [0]
+    for words, status in (("internal error", 500), ("no such model", 404), ("exceeds the context size", 400)):
+        assert refused_name(words, asked, OpenAI.optional, (), status) == "", words
+    assert refused_name("Failed to parse grammar", asked, OpenAI.optional, (), 500) == "json_schema"
 
 
 async def test_anthropics_marks_for_the_cache_are_left_out_where_they_are_refused():
