@@ -16,6 +16,7 @@ from support import let_others_run, raises
 
 AWAY = BotError(0, "no network")
 UNKNOWN = BotError(502, "cut", is_unknown=True)
+NO_ANSWER = "No answer of yours is being made here."
 SORRY = "Your message was not answered, or the answer may not have arrived: say it again."
 diag.level = diag.ERROR + 1
 
@@ -34,6 +35,7 @@ class Service:
         self.client = self
         self.errors = list(errors)
         self.texts = []
+        self.on_send = lambda: None
 
     def __call__(self, _wait_s):
         return self
@@ -45,6 +47,8 @@ class Service:
         error = self.errors.pop(0) if self.errors and method == "sendMessage" else None
         if method == "sendMessage":
             self.texts.append(fields["text"])
+            self.on_send()
+            await sleep_ms(0)
         if error:
             raise error
         return {"id": 99, "username": "engram_bot"}
@@ -68,6 +72,10 @@ def _channel(*errors, board=None, find_people=None):
         board.find_people().approve("telegram:7", "ann")
     channel.poller._next, channel.poller.problem = 1, ""
     return channel, service
+
+
+def _cancel(number):
+    return Incoming(_update("/cancel", number), Bot(99, "engram_bot"))
 
 
 async def _answer(channel, text):
@@ -162,13 +170,25 @@ async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came
     board = Board().serve(Slow())
     channel, service = _channel(board=board)
     caller = Caller("ann", "telegram 7", False, "")
-    await channel._answer(Incoming(_update("/cancel", 10), Bot(99, "engram_bot")))
+    await channel._answer(_cancel(10))
     said = Incoming(_update("tell me a story"), Bot(99, "engram_bot"))
     task = asyncio.create_task(channel._answer(said))
     await begun.wait()
-    await channel._answer(Incoming(_update("/cancel", 12), Bot(99, "engram_bot")))
+    service.on_send = lambda: owed.append(channel._inbox.deliveries.has_undelivered("telegram"))
+    owed = []
+    await channel._answer(_cancel(12))
     await task
-    assert service.texts == ["No answer of yours is being made here.", "Once", "(The answer was cancelled.)"]
-    assert not channel._inbox.deliveries.has_undelivered("telegram") and not channel.answering
+    assert service.texts == [NO_ANSWER, "Once", "(The answer was cancelled.)"]
+    assert owed == [False, False] and not channel.answering
     lines = [board.journal.turn(seq) for seq in board.journal.window(board.journal.current(caller), 9)]
     assert [(line["text"], line.get("cut", False)) for line in lines] == [("tell me a story", False), ("Once", True)]
+
+
+async def test_an_answer_that_is_being_sent_is_not_cancelled():
+    channel, service = _channel()
+    cancels = []
+    service.on_send = lambda: cancels or cancels.append(asyncio.create_task(channel._answer(_cancel(12))))
+    said = Incoming(_update(), Bot(99, "engram_bot"))
+    await channel._answer(said)
+    await cancels[0]
+    assert service.texts == ["Hello.", NO_ANSWER] and not channel._inbox.deliveries.has_undelivered("telegram")

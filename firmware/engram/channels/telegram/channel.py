@@ -142,7 +142,7 @@ class Telegram:
         message = Message(said.mid, caller, said.text, said.is_command, said.forwarded, said.quoted, said.edits)
         reply = Reply(self, said.destination, said)
         start_task(reply.show_typing)
-        said.work = start_task(self._handle, said, message, reply)
+        said.work, said.reply = start_task(self._handle, said, message, reply), reply
         try:
             await said.work
         except asyncio.CancelledError:
@@ -150,7 +150,6 @@ class Telegram:
                 raise
             await reply.line(_CANCELLED)
             await reply.end(None)  # with what came of it
-            self._inbox.deliveries.outbox.remove(reply.delivery.seq)
             return
         finally:
             reply.is_over = True
@@ -165,9 +164,15 @@ class Telegram:
 
     def _cancel(self, said) -> bool:
         """Cancel a person's answers in a room; False if there are none."""
-        own = [other for other in self.answering if other.work and other.sender == said.sender]
-        own = [other for other in own if room_of(other.destination) == room_of(said.destination)]
+        own = [other for other in self.answering if other.work and not other.reply.is_over]
+        own = [
+            each
+            for each in own
+            if each.sender == said.sender and room_of(each.destination) == room_of(said.destination)
+        ]
         for other in own:
+            # First, or the message is asked again while the end of its answer is sent.
+            self._inbox.deliveries.outbox.remove(other.reply.delivery.seq)
             other.work.cancel()
             other.work = None
         return bool(own)

@@ -38,8 +38,8 @@ class Incoming:
         chat = part(part(message, "chat", dict), "id", int)
         topic = part(message, "message_thread_id", int) if part(message, "is_topic_message", bool) else 0
         self.update = part(update, "update_id", int)
-        self.work = None
-        """The task that answers it; None if it was cancelled."""
+        self.work = self.reply = None
+        """The task that answers it, None if it was cancelled; and its Reply."""
         is_group = part(part(message, "chat", dict), "type", str) != "private"
         self.destination = Destination(chat, topic, part(message, "message_id", int), is_group)
         self.mid = message_id(self.destination, self.update if edited else 0)
