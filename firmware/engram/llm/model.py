@@ -107,7 +107,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
         """Ask until there is a reply; ModelError."""
         self._name = self.request.model or self.model.name
         self._without = self.habits.without
-        self._started = self._attempted = ticks_ms()
+        self._started = self._heard = ticks_ms()
         self._backoff = Backoff(self.model.first_wait_ms, self.model.longest_wait_ms)
         no_tools = self.habits.no_tools
         while True:
@@ -159,8 +159,8 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
             return model.adapter.body(request, self._name, without)
 
         # A service with a queue, or a slow computer, is silent until its first word.
-        first_ms = max(_LEAST_MS, min(model.first_ms, model.answer_ms - self._elapsed_ms()))
-        model.is_reading, self._attempted = True, ticks_ms()
+        first_ms = max(_LEAST_MS, min(self._silence_ms(), model.answer_ms - self._elapsed_ms()))
+        model.is_reading, self._heard = True, ticks_ms()
         answer = await model.client.ask("POST", path, headers, body, first_ms=first_ms)
         try:
             if not 200 <= answer.status < 300:
@@ -173,7 +173,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
         await self._pass_on(draft.finish([tool.name for tool in request.tools], request.messages()))
 
     async def _read(self, answer) -> None:
-        events, draft = Events(_EVENT_BYTES), self._draft
+        events, draft, size = Events(_EVENT_BYTES), self._draft, 0
         while not draft.done:
             try:
                 piece = await answer.read()
@@ -188,7 +188,8 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
                 await self._pass_on(draft.feed(data))
                 if draft.done:
                     break
-            if draft.has_begun:
+            if draft.size > size:
+                size, self._heard = draft.size, ticks_ms()
                 answer.hasten()
                 self.model.is_reading = False
             if self._elapsed_ms() > self.model.answer_ms or self._is_silent():
@@ -219,7 +220,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
         if elapsed_ms >= model.answer_ms and not is_loading:
             problem = "the answer took longer than %d s" % (model.answer_ms // 1000)
             advice = "; raise llm.answer_seconds, or ask for a shorter one"
-        elif not status and self._is_silent():
+        elif not (status or self._draft.size) and self._is_silent():
             may_pass = False
             problem = "the model sent no word within %d s" % (model.first_ms // 1000)
             advice = "; raise llm.first_seconds, or shorten what it reads"
@@ -233,9 +234,15 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
             await self.on_retry(problem, wait_ms)
         await sleep_ms(wait_ms)
 
+    def _silence_ms(self) -> int:
+        """Return the most time to the model's next word; without a stream the whole answer is one."""
+        model = self.model
+        if self._draft.size:
+            return model.client.stall_ms
+        return model.answer_ms if "stream" in self._without else model.first_ms
+
     def _is_silent(self) -> bool:
-        """True if the first word of this attempt is due."""
-        return not self._draft.has_begun and ticks_diff(ticks_ms(), self._attempted) >= self.model.first_ms
+        return ticks_diff(ticks_ms(), self._heard) >= self._silence_ms()
 
     def _elapsed_ms(self) -> int:
         return ticks_diff(ticks_ms(), self._started)

@@ -95,8 +95,11 @@ def refused_name(words: str, request, optional, without, status: int = 400) -> s
         may_change = name in optional and name not in without and name not in impossible
         if may_change and any(_is_named(words, phrase) for phrase in phrases):
             return name
-    if not request.schema or status not in _UNNAMED or _is_too_long(words):
-        return ""
+    may_be_form = request.schema and status in _UNNAMED and not _is_too_long(words)
+    return _next_form(optional, without) if may_be_form else ""
+
+
+def _next_form(optional, without) -> str:
     return next((name for name in FORMS[1:] + FORMS[:1] if name in optional and name not in without), "")
 
 

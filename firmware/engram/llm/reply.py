@@ -32,8 +32,8 @@ class Kept:
         return self._left >= 0
 
     @property
-    def is_empty(self) -> bool:
-        return self._left == _KEPT_BYTES
+    def size(self) -> int:
+        return _KEPT_BYTES - self._left
 
     def add(self, holder: dict, piece: dict, known=()) -> None:
         for name in piece:
@@ -109,14 +109,15 @@ class ReplyBuilder:
         self.done = False
         self.usage = [-1, -1, -1]  # tokens: input, output, cached
         self.answer = AnswerFilter(expects_thought)
-        self.has_text = False
+        self._length = 0  # of all text, thoughts included
         self.kept = Kept()
         self.fields = {}
         self._calls = []
 
     @property
-    def has_begun(self) -> bool:
-        return bool(self.has_text or self._calls or not self.kept.is_empty)
+    def size(self) -> int:
+        """How much the model has said so far; signs of life add nothing."""
+        return self._length + self.kept.size + sum([call.size for call in self._calls])
 
     def feed(self, data: bytes) -> str:
         try:
@@ -146,7 +147,7 @@ class ReplyBuilder:
         if self.answer.is_full:
             self.stop = "length"
         if self.stop in ("end", "tools"):
-            calls = tuple(call.finished(self._calls, self.kept) for call in self._calls if not call.is_empty())
+            calls = tuple(call.finished(self._calls, self.kept) for call in self._calls if call.size)
             self.stop = "tools" if calls else "end"
         reply = Reply(decode(self.answer.text), calls, self.stop, tuple(self.usage))
         reply.kept = self.kept.fields(self.fields)
@@ -171,7 +172,7 @@ class ReplyBuilder:
 
     def add_text(self, text: str) -> str:
         """Append text; return the answer's part within the bound."""
-        self.has_text = self.has_text or bool(text)
+        self._length += len(text)
         return self.answer.feed(text)
 
     def open_call(self, key, ref: str, name: str) -> "_Call":
@@ -204,8 +205,9 @@ class _Call:
         if len(self._arguments) > _ARGUMENTS_BYTES:
             raise BadAnswer("the model called a tool with more than 8 KB")
 
-    def is_empty(self) -> bool:
-        return not self.name and not self._arguments
+    @property
+    def size(self) -> int:
+        return len(self.name) + len(self._arguments)
 
     def is_whole(self) -> bool:
         return object_in(self._arguments) is not None

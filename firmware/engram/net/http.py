@@ -32,7 +32,7 @@ class Client:
         self.url = url
         self._tls = tls if secure else None
         self._network = network
-        self._stall_ms = stall_ms
+        self.stall_ms = stall_ms
         self._most = most
         self.address = None
         """The host's address, None while unknown."""
@@ -108,7 +108,7 @@ class Client:
             self.is_sent = False
             is_kept = self._link is not None
             link = self._link = self._link or await self._connect()
-            answer = Response(link, self._buffer, stall_ms=self._stall_ms, most=self._most, first_ms=first_ms)
+            answer = Response(link, self._buffer, stall_ms=self.stall_ms, most=self._most, first_ms=first_ms)
             try:
                 await self._exchange(link, answer, head, body, length)
                 return answer
@@ -160,14 +160,14 @@ class Client:
                 used = await self._put(link, piece, used)
             if length:
                 raise ArgumentError("body", "must give the same bytes each time that it is called")
-        await link.write(memoryview(self._buffer)[:used], self._stall_ms)
+        await link.write(memoryview(self._buffer)[:used], self.stall_ms)
 
     async def _put(self, link, piece, used):
         piece = memoryview(piece)
         while len(piece) > _BUFFER - used:
             room = _BUFFER - used
             self._buffer[used:] = piece[:room]
-            await link.write(self._buffer, self._stall_ms)
+            await link.write(self._buffer, self.stall_ms)
             piece = piece[room:]
             used = 0
         self._buffer[used : used + len(piece)] = piece

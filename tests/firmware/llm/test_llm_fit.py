@@ -146,6 +146,14 @@ async def test_an_answer_with_a_schema_is_asked_for_in_the_form_that_the_service
     assert refused_name("Failed to parse grammar", asked, OpenAI.optional, (), 500) == "json_schema"
 
 
+async def test_an_answer_that_does_not_stream_may_take_as_long_as_a_whole_one():
+    whole = answer(b'{"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}')
+    async with _Way(_refusal("'stream' is not supported"), [300, whole]) as way:
+        way.model.first_ms = 100
+        await way.ask(_request())
+        assert way.reply.text == "hi"
+
+
 async def test_anthropics_marks_for_the_cache_are_left_out_where_they_are_refused():
     refusal = _refusal("system.0.cache_control: Extra inputs are not permitted")
     async with _Way(refusal, adapter=Anthropic(), whole=stream(_MESSAGE)) as way:

@@ -150,6 +150,7 @@ async def test_after_text_was_passed_on_it_is_cut_and_never_tried_again():
             with raises(ModelError):
                 await _model(peer, stall_ms=700 if steps is silent else _LONG).stream(_REQUEST, person.take)
         assert (person.text, len(peer.requests)) == (["hi"], 1)
+    assert "too slow" in await _error(ModelError, [_CUT] + [b": here\n\n", 20] * 200, stall_ms=200)
 
 
 async def test_the_services_own_words_are_shown_short_and_printable():

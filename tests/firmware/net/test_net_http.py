@@ -120,7 +120,7 @@ async def test_a_service_that_is_silent_times_out_and_the_next_request_works():
         for _ in range(2):
             with raises(TimedOut):
                 await _fetch(client)
-        client._stall_ms = _LONG  # a pause of the process is no silence
+        client.stall_ms = _LONG  # a pause of the process is no silence
         assert await _fetch(client) == (200, b"3")
 
 
