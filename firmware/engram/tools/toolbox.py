@@ -214,6 +214,8 @@ class Toolbox:
             needs_yes = tool.needs_yes(arguments)
             if needs_yes and not self.confirmations.is_confirmed(turn, tool.name, arguments):
                 return self._ask(tool, arguments, turn)
+            if tool.is_own and tool.writes:
+                turn.act()  # also if it fails, or the turn is cancelled meanwhile
             result, notice = await self._run(tool, arguments, turn)
         except EngramError as error:
             problem = {"problem": str(error)}

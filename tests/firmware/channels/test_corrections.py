@@ -6,6 +6,7 @@ from board import Board, Script
 from channel import Network, message
 from engram.llm.types import Call
 from engram.memory.access import OWNER, Caller
+from engram.tools.own_tool import OwnTool
 from support import let_others_run
 
 HOME = Caller("owner", "net 1", False, "")
@@ -121,14 +122,19 @@ async def test_what_was_done_is_not_done_once_more():
     assert _live(board) == [] and _said(board) == ["forget my bike"]
 
 
-async def test_what_a_tool_did_is_not_done_once_more():
+async def test_what_a_tool_did_or_may_have_done_is_not_done_once_more():
+    def gate():
+        raise OSError("it stuck when it was half open")
+
     for call, is_corrected in (
+        (Call("c", "gate", "{}"), False),
         (Call("c", "file_edit", '{"file":"today","text":"it rains"}'), False),
         (Call("c", "memory_forget", '{"id":"m1"}'), False),
         (Call("c", "memory_store", '{"content":"it rains","tags":["rain"]}'), True),
         (Call("c", "memory_search", '{"query":"bike"}'), True),
     ):
         board = Board().serve(Script([call], "Done.", "Corrected."))
+        board.toolbox.add(OwnTool(gate, description="Open the gate."))
         board.records.store("My bike is green", ["bike"])
         network = Network(board.inbox)
         await _say(network, "1", "do it")

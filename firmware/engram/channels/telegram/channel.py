@@ -164,12 +164,9 @@ class Telegram:
 
     def _cancel(self, said) -> bool:
         """Cancel a person's answers in a room; False if there are none."""
+        room = room_of(said.destination)
         own = [other for other in self.answering if other.work and not other.reply.is_over]
-        own = [
-            each
-            for each in own
-            if each.sender == said.sender and room_of(each.destination) == room_of(said.destination)
-        ]
+        own = [other for other in own if other.sender == said.sender and room_of(other.destination) == room]
         for other in own:
             # First, or the message is asked again while the end of its answer is sent.
             self._inbox.deliveries.outbox.remove(other.reply.delivery.seq)
