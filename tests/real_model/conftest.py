@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -10,32 +9,26 @@ import pytest
 from driving import Home
 from llama_server import ASKED_FOR, LlamaServer, model_file
 
-Served = Callable[..., LlamaServer]
 SECONDS = 100.0
 """How long a sign of a board may take; what it is told at once may take three times as long."""
 
 FIGURES = Path(__file__).resolve().parents[2] / "build" / "bench" / "real_model.json"
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give each test the models that are asked for."""
-    if "model" in metafunc.fixturenames:
-        metafunc.parametrize("model", ASKED_FOR)
+@pytest.fixture(params=ASKED_FOR)
+def model(request: pytest.FixtureRequest) -> str:
+    """Return the name of a model that is installed."""
+    if not model_file(request.param):
+        pytest.skip(f"{request.param} is not installed: make llama MODELS={request.param}")
+    return request.param
 
 
 @pytest.fixture
-def served(model: str, tmp_path: Path) -> Iterator[Served]:
-    """Give what makes a server of the model, started unless it is to be seen loading; it ends with the test."""
-    if not model_file(model):
-        pytest.skip(f"{model} is not installed: make llama MODELS={model}")
-    with ExitStack() as stack:
-
-        def serve(context: int = 8192, is_loading: bool = False) -> LlamaServer:
-            server = LlamaServer(model, tmp_path, context)
-            stack.callback(server.close)
-            return server if is_loading else server.start()
-
-        yield serve
+def server(model: str, tmp_path: Path) -> Iterator[LlamaServer]:
+    """Give a server of the model, not started yet; it ends with the test."""
+    server = LlamaServer(model, tmp_path)
+    yield server
+    server.close()
 
 
 @pytest.fixture

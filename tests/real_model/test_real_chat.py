@@ -12,8 +12,8 @@ LONG = " ".join(f"On day {day} the fern in the hall had {day * 7} leaves." for d
 RUSSIAN = " ".join(f"На {day} день у папоротника в прихожей было {day * 7} листьев." for day in range(60))
 
 
-def test_a_model_answers(home: Home, served):
-    server = served()
+def test_a_model_answers(home: Home, server: LlamaServer):
+    server.start()
     printed = say(home.asking(server.url), "hello").printed
     asked, answered = home.turns()
     assert asked["text"] == "hello" and answered["role"] == "assistant"
@@ -22,16 +22,16 @@ def test_a_model_answers(home: Home, served):
 
 
 @pytest.mark.soak
-def test_a_long_message_is_read_to_its_end(home: Home, served):
-    server = served()
+def test_a_long_message_is_read_to_its_end(home: Home, server: LlamaServer):
+    server.start()
     printed = say(home.asking(server.url), LONG).printed
     assert [turn["role"] for turn in home.turns()] == ["user", "assistant"], printed
     assert f"{119 * 7} leaves" in server.prompts()[0]
 
 
 @pytest.mark.soak
-def test_a_long_prompt_is_not_read_again(home: Home, served, measured):
-    server = served()
+def test_a_long_prompt_is_not_read_again(home: Home, server: LlamaServer, measured):
+    server.start()
     say(home.asking(server.url), "My bike is green.", "I like tea.", "The bins are emptied on Thursdays.")
     first, *_, last = server.timings()
     assert last.read < first.read / 4
@@ -45,8 +45,8 @@ def test_a_long_prompt_is_not_read_again(home: Home, served, measured):
 
 @pytest.mark.soak
 @pytest.mark.parametrize("is_writing", [False, True], ids=["reading", "writing"])
-def test_ctrl_c_frees_the_slot(home: Home, served, is_writing: bool):
-    server = served()
+def test_ctrl_c_frees_the_slot(home: Home, server: LlamaServer, is_writing: bool):
+    server.start()
     with talking(home.asking(server.url).having(llm__reply_tokens=2000), on=TERMINAL) as talk:
         talk.say("Count from one to a thousand, in words. " + ("" if is_writing else LONG))
         wait_until(server.printed, lambda: _written(server) > (5 if is_writing else -1), within=home.within)
@@ -64,8 +64,7 @@ def _written(server: LlamaServer) -> int:
 
 
 @pytest.mark.soak
-def test_a_server_that_loads_its_model_is_waited_for(home: Home, served):
-    server = served(is_loading=True)
+def test_a_server_that_loads_its_model_is_waited_for(home: Home, server: LlamaServer):
     with talking(home.asking(server.url)) as talk:
         talk.heard("lists the commands")
         server.begin()
@@ -77,8 +76,9 @@ def test_a_server_that_loads_its_model_is_waited_for(home: Home, served):
 
 
 @pytest.mark.soak
-def test_a_window_that_the_messages_overflow(home: Home, served):
-    server = served(context=2048)
+def test_a_window_that_the_messages_overflow(home: Home, server: LlamaServer):
+    server.context = 2048
+    server.start()
     printed = say(home.asking(server.url), "hello", RUSSIAN, RUSSIAN, "thank you").printed
     assert [turn["role"] for turn in home.turns()] == 4 * ["user", "assistant"], printed
     assert not [line for line in printed.splitlines() if line.startswith("! ")]

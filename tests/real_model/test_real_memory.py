@@ -9,47 +9,32 @@ import pytest
 from driving import Home, Talk, say, talking
 from engram.text.light_words import content_terms
 from fake_llm import serving as serving_script
+from llama_server import LlamaServer
 from waiting import wait_until
 
 pytestmark = [pytest.mark.real_model, pytest.mark.soak]
 
-MESSAGES = json.loads(Path(__file__).with_name("messages.json").read_text(encoding="utf-8"))
+HERE = Path(__file__).parent
+MESSAGES = json.loads((HERE / "messages.json").read_text(encoding="utf-8"))
+"""What people say, with the words of each fact in it."""
+
+MEMORIES = json.loads((HERE / "memories.json").read_text(encoding="utf-8"))
+"""Facts, each with a question for it."""
+
 LEARNED = {"qwen15": 0.8}
 """The least share of the facts in MESSAGES that a model learns, if any."""
 
-MEMORIES = {
-    "my bike is green": "What colour is my bike?",
-    "the boiler is in the cellar": "Where is the boiler?",
-    "Anna is allergic to nuts": "What is Anna allergic to?",
-    "the dentist is Dr. Okafor": "Who is my dentist?",
-    "our car is a white Skoda": "What car do we have?",
-    "the spare key hangs in the shed": "Where does the spare key hang?",
-    "Jonas plays the cello": "What does Jonas play?",
-    "the bins are emptied on Thursdays": "When are the bins emptied?",
-    "my blood group is A negative": "What is my blood group?",
-    "the hall was painted in March": "When was the hall painted?",
-    "the router is a Fritzbox": "Which router is it?",
-    "Minka the cat is seven years old": "How old is Minka?",
-    "my shoe size is 43": "What is my shoe size?",
-    "the wedding was in Porto": "Where was the wedding?",
-    "grandpa was born in 1946": "When was grandpa born?",
-    "mein Chef heißt Wolfgang": "Wie heißt mein Chef?",
-    "der Urlaub geht nach Norwegen": "Wohin geht der Urlaub?",
-    "ma fille s'appelle Chloé": "Comment s'appelle ma fille ?",
-    "мою собаку зовут Рекс": "Как зовут мою собаку?",
-    "我的车是白色的丰田": "我的车是什么颜色？",
-}
 ORDERS = {
     "Please remember that my bike is green.": ("memory/memory_records.*jsonl", "green"),
-    "Remind me tomorrow at 9:00 to water the fern.": ("timers.jsonl", "fern"),
+    "Remind me tomorrow at 9:00 to water the fern.": ("memory/timers.jsonl", "fern"),
     "Please remember that Anna is allergic to nuts.": ("memory/memory_records.*jsonl", "nuts"),
     "Please note for today that the plumber came.": ("memory/*.md", "plumber"),
 }
 
 
-def test_each_question_comes_with_what_was_kept_before_a_restart(home: Home, served, measured):
+def test_each_question_comes_with_what_was_kept_before_a_restart(home: Home, server: LlamaServer, measured):
     say(home, *(f"remember that {fact}" for fact in MEMORIES))
-    server = served()
+    server.start()
     say(home.asking(server.url), *MEMORIES.values())
     asked = [prompt.rpartition("user\n")[2] for prompt in server.prompts()]
     recalled = [
@@ -62,10 +47,10 @@ def test_each_question_comes_with_what_was_kept_before_a_restart(home: Home, ser
     assert all(recalled), [question for question, is_there in zip(asked, recalled, strict=False) if not is_there]
 
 
-def test_facts_are_learned_from_messages_and_nothing_else(home: Home, served, model: str, measured):
+def test_facts_are_learned_from_messages_and_nothing_else(home: Home, server: LlamaServer, model: str, measured):
     with serving_script([{"reply": "I see."}]) as script:
         say(home.asking(script.url), *(line for row in MESSAGES for line in ("/session new", row["said"])))
-    server = served()
+    server.start()
     to_read = sum(bool(content_terms(row["said"])) for row in MESSAGES)
     with talking(home.asking(server.url).having(extract__on=True, extract__pause_seconds=0)) as talk:
         with contextlib.suppress(AssertionError):  # a small model may write for ever: what it got through counts
@@ -93,8 +78,8 @@ def messages_read(talk: Talk) -> int:
     return int(talk.heard("messages since the start").split()[-5])
 
 
-def test_orders_are_carried_out(home: Home, served, measured):
-    server = served()
+def test_orders_are_carried_out(home: Home, server: LlamaServer, measured):
+    server.start()
     say(home.asking(server.url).having(llm__reply_tokens=200), *ORDERS)
     done = [any(word in path.read_text() for path in home.folder.glob(files)) for files, word in ORDERS.values()]
     measured(orders=f"{sum(done)} of {len(done)}")

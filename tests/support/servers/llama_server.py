@@ -8,9 +8,8 @@ server.close()
 
 import contextlib
 import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -36,8 +35,7 @@ def model_file(model: str) -> Path | None:
     return next(get_environment.BUILD.glob(FILES[model]), None) if is_there else None
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(NamedTuple):
     """The tokens of one answer that were read and written, and the seconds that each took."""
 
     read: int
@@ -47,22 +45,22 @@ class Timing:
 
 
 class LlamaServer(ServerProcess):
-    """A server with one slot of `context` tokens; begin() in place of start() does not wait until the model is loaded."""
+    """A server with one slot of `context` tokens; begin() does not wait, as start() does, until the model is loaded."""
 
     name = "llama"
+    context = 8192
 
-    def __init__(self, model: str, folder: Path, context: int = 8192):
+    def __init__(self, model: str, folder: Path):
         super().__init__()
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._context = context
         self._model = model_file(model)
         self._folder = folder / "prompts"
         self._folder.mkdir()
         self._client = httpx.Client(base_url=self.url, timeout=60, verify=PLAIN)
 
     def command(self) -> tuple[list[str], dict[str, str]]:
-        words = [get_environment.python("llama"), PROGRAM, self._model, self.port, self._context, self._folder]
+        words = [get_environment.python("llama"), PROGRAM, self._model, self.port, self.context, self._folder]
         return list(map(str, words)), {}
 
     def is_ready(self) -> bool:
@@ -84,10 +82,9 @@ class LlamaServer(ServerProcess):
 
     def timings(self) -> list[Timing]:
         """Return the times of all answers, oldest first."""
-        lines = [line.partition("eval time =") for line in self.all_printed().splitlines() if "eval time =" in line]
-        figures = [(float(text.split()[0]) / 1000, int(text.split()[3])) for _, _, text in lines]
-        pairs = zip(figures[::2], figures[1::2], strict=False)
-        return [Timing(read, reading, written, writing) for (reading, read), (writing, written) in pairs]
+        words = [text.split()[:4] for text in self.all_printed().split("eval time =")[1:]]
+        figures = [(int(tokens), float(ms) / 1000) for ms, _, _, tokens in words]
+        return [Timing(*read, *written) for read, written in zip(figures[::2], figures[1::2], strict=False)]
 
     def close(self) -> None:
         self._client.close()
