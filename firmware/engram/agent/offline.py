@@ -57,7 +57,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             if is_new:
                 notebook.append(MEMORY, line)
             return ("Kept in MEMORY.md: " if is_new else ALREADY + "in MEMORY.md already: ") + snippet(content, 200)
-        tags = access.learned_tags(["note"], caller)
+        content, tags = access.with_speaker(content, caller.principal, caller), access.learned_tags(["note"], caller)
         stored = self.records.store(content, tags, caller, type="fact", source="auto_rule", turns=[turn])
         if stored.outcome == "duplicate":
             return ALREADY + "remembered already, as %s." % stored.id

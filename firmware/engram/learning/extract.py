@@ -201,23 +201,25 @@ class ExtractBatch(operations.Batch):
         if self.gist.turns and element.get("op") == "gist":
             self.gist.text = str(element.get("content") or "")
             return
-        source = self._named(element)[0]
+        sources = self._named(element)
+        if self.caller.group:
+            sources = sources[-1:]  # others have said the earlier ones
+        source = sources[-1]
         if element.get("op") == "forget":
             self._forget(element.get("id"), source)
             return
         wanted = operations.check(element, source, self.known, self._clock, self._day_of(source))
-        # Taken back or forgotten since: nothing is learned from it.
-        self._journal.get(wanted.turn, self.caller)
-        if not self._left[wanted.turn]:
+        for each in sources:  # taken back or forgotten since: nothing is learned from it
+            self._journal.get(each, self.caller)
+        if not self._left[source]:
             raise ArgumentError("answer", "has more facts than a message may give.")
-        self._require_said(wanted)
-        if self.caller.group:  # there "my" may be anybody's
-            wanted.values["content"] = "%s: %s" % (self._turn(wanted.turn)["who"], wanted.values["content"])
+        self._require_said(wanted, sources)
+        wanted.values["content"] = access.with_speaker(wanted.values["content"], self._turn(source)["who"], self.caller)
         if wanted.kind == "note":
             self.notes.append(self._checked_note(wanted))
-        elif not self._change(wanted, turns=[wanted.turn]):
+        elif not self._change(wanted, turns=sources):
             return
-        self._left[wanted.turn] -= 1
+        self._left[source] -= 1
 
     def _forget(self, ref, turn: str) -> None:
         """Let a memory that a model made expire, as the person denies it."""
@@ -256,14 +258,16 @@ class ExtractBatch(operations.Batch):
 
     # --- what people said, against which a proposed fact is held
 
-    def _require_said(self, wanted) -> None:
+    def _require_said(self, wanted, sources) -> None:
         """Refuse a content with more words of the model's own than of the person's; ArgumentError."""
         content = wanted.values["content"]
-        words, said = set(text.terms(content)), self._terms(wanted.turn)
+        words, said = set(text.terms(content)), set(text.terms(self._turn(wanted.turn)["who"]))
+        for each in sources:
+            said |= self._terms(each)
         if wanted.id:
             said |= set(text.terms(self._records.get(wanted.id, self.caller)["content"]))
         # To a question a model tells what it knows itself, or the question.
-        is_asked = is_question(self._turn(wanted.turn)["text"])
+        is_asked = all(is_question(self._turn(each)["text"]) for each in sources)
         is_telling = words and not (asks if is_asked else is_question)(content)
         if not is_telling or len(words - said) > (0 if is_asked else len(words) // 2):
             raise ArgumentError("content", "has too many words that the person did not say.")

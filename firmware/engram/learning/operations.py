@@ -4,9 +4,10 @@
                            an event also has "when":"2026-05-12T18:00","until":"2026-05-13","people":["Carla"],"where":".."
     {"op":"update","id":"m3","from":1,"content":"...", ...}      the same fact, told in more detail
     {"op":"supersede","id":"m3","from":1,"content":"...", ...}   what held no longer holds; content is what holds now
-    {"op":"note","from":1,"content":"..."}                       what matters for some days: a line of the day's note
-    {"op":"forget","id":"m3","from":1}                           what a model had understood and the person denies
-    {"from":1,"type":"question"}                                 nothing to keep; so say request, talk, knowledge and secret
+    {"note":"...","from":1}                                      what matters for some days: a line of the day's note
+    {"forget":"m3","from":1}                                     what a model had understood and the person denies
+    {"gist":"..."}                                               of the session
+    {"type":"question","from":1}                                 nothing to keep; so say request, talk, knowledge and secret
 
 `from` is the number of a message or a note in the prompt. The form is read leniently, what it says is not: each operation is
 taken or refused alone, and a refusal says why without a word of what the person said. Fields are dropped that are unknown, or
@@ -22,7 +23,7 @@ from engram.llm.types import Request, assistant, user
 from engram.memory import access, catalog
 from engram.memory.recall import make_query, snippet
 from engram.memory.records import dedup, fields
-from engram.text.strict_json import loads_lenient, part
+from engram.text.strict_json import read_lenient
 from engram.text.time_words import date_of, minute_of_day
 from engram.text.times import find_days
 
@@ -35,7 +36,11 @@ SNIPPET = 240
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("keywords", "type", "importance"))
-_NOTHING = const(("question", "request", "talk", "knowledge", "secret"))  # types of a message without a fact
+_NAMED = const(
+    (("note", "content"), ("forget", "id"), ("gist", "content"))
+)  # an op as a key, and the field that it has
+# Types of a message without a fact, or words in a type that a model made up.
+_NOTHING = const(("question", "request", "talk", "knowledge", "secret", "passw", "credential", "key"))
 
 
 def schema(kinds: str) -> str:
@@ -49,18 +54,50 @@ Operation = namedtuple("Operation", "kind id turn values")
 
 
 def read(answered: str) -> list:
-    """Return the elements of an answer: a list, which may be in an object, or one alone; ArgumentError."""
-    try:
-        start = min([at for at in (answered.find("{"), answered.find("[")) if at >= 0])
-        found = loads_lenient(answered[start:], dict if answered[start] == "{" else list)
-    except ValueError:
-        raise ArgumentError("answer", "is not one JSON list.") from None
-    if isinstance(found, dict):
-        found = found.get("facts", found)
-    elements = found if isinstance(found, list) else [found] if found else []
+    """Return the elements of an answer: its objects, alone, in lists or in an object that holds nothing else; ArgumentError."""
+    data, elements = text.encode(answered), None
+    at = data.find(b"{")
+    if at < 0 and (b"[]" in data or data.strip() == b"null"):
+        elements = []
+    while at >= 0:
+        try:
+            found, at = read_lenient(data, at)
+        except ValueError:
+            break  # words, perhaps behind the answer
+        elements = elements or []
+        elements += [each for each in _elements(found) if isinstance(each, dict) and each not in elements]
+        at = data.find(b"{", at)
+    if elements is None:
+        raise ArgumentError("answer", "is not one JSON list.")
     if len(elements) > _MOST:
         raise ArgumentError("answer", "has more than %d operations." % _MOST)
     return elements
+
+
+def _elements(found):
+    """Return the operations in a value: {"facts":[..]}, {"answer":{"facts":[..]}}, or one alone."""
+    while isinstance(found, dict):
+        inner = found.get("facts") or (next(iter(found.values())) if len(found) == 1 else None)
+        if not isinstance(inner, (dict, list)):
+            return [found] if found and "facts" not in found else []
+        found = inner
+    return found
+
+
+def _normal(element: dict) -> dict:
+    """Return an operation with its op and type as plain words, and an op that is a key as its op."""
+    element = dict(element)
+    for name in ("op", "type"):
+        element[name] = str(element.get(name) or "").strip("[]'\" ").lower()
+    for op, name in _NAMED:
+        if op in element and not element["op"]:
+            element.update({"op": op, name: element[op]})
+    return element
+
+
+def _says_nothing(element: dict) -> bool:
+    kind = element["type"]
+    return element["op"] == "none" or (kind not in fields.TYPES and any(word in kind for word in _NOTHING))
 
 
 def check(element: dict, turn: str, known, clock, day: int):
@@ -73,7 +110,9 @@ def check(element: dict, turn: str, known, clock, day: int):
     if not is_new and ref not in known:
         raise ArgumentError("id", "is none of the memories that were shown.")
     found = {name: _checked(name, element.get(name)) for name in _FIELDS}
-    found["tags"] = _checked("tags", part(element, "tags", list)[: fields.MOST_TAGS]) or (["note"] if is_new else None)
+    tags = element.get("tags")
+    tags = _each("tags", tags.split(",") if isinstance(tags, str) else tags)
+    found["tags"] = tags[: fields.MOST_TAGS] or (["note"] if is_new else None)
     values = {name: value for name, value in found.items() if value is not None}
     values["content"] = fields.check("content", element.get("content"), CONTENT_CHARS)
     if found["type"] == "event":
@@ -85,11 +124,9 @@ def _event(element: dict, clock, today: int) -> dict:
     """Return the time, people and place of an event as far as they can be read; `today` is the day of the message, or -1."""
     first, last = _span(element.get("when"), clock, today)
     last = _span(element.get("until"), clock, today)[1] or last
-    people = element.get("people")
     found = {"until": _checked("until", last) if last > first > 0 else 0}
     found.update({"when": _checked("when", first), "where": _checked("where", element.get("where"))})
-    names = [_checked("people", [name]) for name in people] if isinstance(people, list) else ()
-    found["people"] = [name[0] for name in names if name][: fields.MOST_PEOPLE]
+    found["people"] = _each("people", element.get("people"))[: fields.MOST_PEOPLE]
     return {name: value for name, value in found.items() if value}
 
 
@@ -99,6 +136,12 @@ def _checked(name: str, value):
         return fields.check(name, value, 0)
     except ArgumentError:
         return None
+
+
+def _each(name: str, words) -> list:
+    """Return those of a list's words that can be kept."""
+    found = [_checked(name, [word]) for word in words] if isinstance(words, list) else ()
+    return [word[0] for word in found if word]
 
 
 def _span(said, clock, today: int) -> tuple:
@@ -176,9 +219,8 @@ class Batch:
     def apply(self, elements: list) -> None:
         for element in elements:
             try:
-                if not isinstance(element, dict):
-                    raise ArgumentError("operation", "must be an object.")
-                if element.get("type") not in _NOTHING and element.get("op") != "none":
+                element = _normal(element)
+                if not _says_nothing(element):
                     self._apply(element)
             except (ArgumentError, NotFound) as error:
                 self.refused.append(str(error))
@@ -188,14 +230,14 @@ class Batch:
         raise NotImplementedError
 
     def _named(self, element: dict) -> list:
-        """Return the sources that an element names by numbers: [1, 2], 1, "1" or "[1]"; ArgumentError."""
+        """Return the sources, oldest first, that an element names: [1, 2], 1, 1.0, "1", "[1]", "message 1"; ArgumentError."""
         given = element.get("from")
-        names = [str(each).strip("[] ") for each in (given if isinstance(given, list) else [given])]
+        names = [str(each).strip("[] ").split(" ")[-1] for each in (given if isinstance(given, list) else [given])]
         numbers = {str(number): ref for number, ref in enumerate(self._refs, 1)}
-        found = [numbers.get(name, name) for name in names]
-        if not found or not set(found).issubset(self._refs):
+        found = {numbers.get(name.split(".")[0], name) for name in names}
+        if not found or not found.issubset(self._refs):
             raise ArgumentError("from", "is none of the messages that were shown.")
-        return found
+        return [ref for ref in self._refs if ref in found]
 
     def _change(self, wanted, **came_from) -> bool:
         draft = self._draft(wanted, dict(wanted.values, source=self.source, **came_from))

@@ -48,6 +48,12 @@ def learned_tags(tags, caller: Caller):
     return list(tags)[:_BESIDE] + [WORKSPACE + caller.workspace]
 
 
+def with_speaker(content: str, who: str, caller: Caller) -> str:
+    """Return a content of a group with who said it: there "my" may be anybody's."""
+    is_open = caller.group and not content.startswith(who + ":")
+    return "%s: %s" % (who, content) if is_open else content
+
+
 def notebook_of(caller: Caller) -> str:
     """Return a caller's notebook: their workspace's, such as "ws:garden", or their own."""
     name = WORKSPACE + caller.workspace

@@ -29,6 +29,8 @@ def test_remember_stores_what_follows():
         content = WORDS[number] + " please"
         assert talk.say(opening + " " + content) == f"Remembered as m{number + 1}: {content}"
         assert talk.board.records.get(f"m{number + 1}")["content"] == content
+    talk.say("remember that I am tall", ROOM)
+    assert talk.board.records.get("m6", ROOM)["content"] == "ann: I am tall"
 
 
 def test_in_lightweight_mode_what_is_to_be_remembered_goes_into_a_file():

@@ -86,13 +86,12 @@ async def test_what_nobody_said_and_what_is_no_line_is_refused():
         _line([], "soup"),
         _line(["t3"], "Nothing like it"),
         _line(["t3"], "x" * 201),
-        7,
         _line([{}], "soup"),
         _line(["t6"], "Soup"),
     )
     board.now += DAY
     await _write(board)
-    assert _note(board) == "- 14:43 Soup [t6]\n" and _diary(board).refused == 6
+    assert _note(board) == "- 14:43 Soup [t6]\n" and _diary(board).refused == 5
 
 
 async def test_few_messages_others_and_groups_have_no_line_in_a_persons_note():

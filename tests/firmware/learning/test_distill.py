@@ -233,7 +233,7 @@ async def test_a_note_cannot_have_a_learned_memory_replaced_by_another_matter():
 async def test_a_note_cannot_write_notes_or_name_scopes_and_pins():
     board = _board(
         _ops(
-            {"op": "note", "from": ["e1"], "content": "tea again"},
+            {"note": "tea again", "from": ["e1"]},
             _add(["e1"], "tea for all", scope="all"),
             _add(["e1"], "tea for good", pinned=True),
         )

@@ -91,6 +91,21 @@ async def test_an_example_of_the_prompt_and_what_a_model_tells_itself_are_refuse
         await refused(facts(add("t3", answer)), said)
 
 
+async def test_a_secret_is_not_kept_however_its_type_is_written():
+    for kind in ("Secret", "password", ["secret"], "api_key", "Small talk"):
+        await refused(facts(add("t3", SAID, type=kind)))
+
+
+async def test_a_fact_of_several_messages_has_their_words_and_goes_with_each_of_them():
+    joined = facts(add([2, 1], "My sister Anna, who moved, lives in Lyon with Marc"))
+    for forgotten in ("", "t3", "t5"):
+        board = learner("a", "b", [lambda _: forgotten and board.journal.redact(forgotten, OWNER), joined])  # noqa: B023
+        await tell(board, "my sister Anna moved last week")
+        await tell(board, "she lives in Lyon with Marc")
+        await read(board)
+        assert [record["turns"] for record in board.records.newest(OWNER)] == ([] if forgotten else [["t3", "t5"]])
+
+
 async def test_a_change_of_a_record_that_was_not_shown_is_refused():
     board = learner("nice", facts({"op": "supersede", "id": "m1", "from": "t3", "content": SISTER, "tags": ["a"]}))
     board.records.store("Volcanoes erupt now and then", ["x"])
@@ -100,7 +115,7 @@ async def test_a_change_of_a_record_that_was_not_shown_is_refused():
 
 async def test_what_a_model_understood_wrongly_leaves_when_the_person_denies_it():
     for source, left in (("auto_llm", []), ("manual", ["Ann drives a tram"])):
-        board = learner("So Ann drives a tram.", "ok", facts({"op": "forget", "id": "m1", "from": "t5"}))
+        board = learner("So Ann drives a tram.", "ok", facts({"forget": "m1", "from": "t5"}))
         await tell(board, "hi")
         board.records.store("Ann drives a tram", ["work"], source=source)
         await learn(board, "no, that was wrong")
@@ -109,7 +124,7 @@ async def test_what_a_model_understood_wrongly_leaves_when_the_person_denies_it(
 
 async def test_a_denial_stands_beside_other_operations_on_its_memory():
     said = {"id": "m1", "from": "t5", "tags": ["work"]}
-    deny = dict(said, op="forget")
+    deny = {"forget": "m1", "from": "t5"}
     update = dict(said, op="update", content="Ann drives a tram, a bus")
     replace = dict(said, op="supersede", content="Ann drives a bus")
     for answer, left in (
@@ -149,8 +164,10 @@ async def test_nonsense_is_tried_again_and_then_passed_over():
 
 async def test_a_list_with_one_meaning_is_read_in_any_form():
     written = facts(add("t3", SISTER))
-    refs = [written.replace('"t3"', ref) for ref in ("1", '"1"', '"[1]"', "[1]", '["t3"]')]
-    tags = [written.replace('["note"]', each) for each in ("null", '["a","b","c","d"]', '["%s"]' % ("x" * 99))]
+    refs = [written.replace('"t3"', ref) for ref in ("1", "1.0", '"[1]"', "[1]", '"message 1"', '["t3"]')]
+    tags = [
+        written.replace('["note"]', each) for each in ("null", '"a, b"', '["a","b","c","d"]', '["%s"]' % ("x" * 99))
+    ]
     for answer in (
         refs
         + tags
@@ -160,9 +177,11 @@ async def test_a_list_with_one_meaning_is_read_in_any_form():
             written.replace("'", "\\'").replace('"', "'"),
             written + written,
             '{"facts":%s}' % written,
-            'Sure: {"facts":%s} That is all.' % written[1:-1],
+            'Here is [1] {"facts":%s} {That is all}.' % written[1:-1],
+            '{"answer":{"facts":%s}}' % written,
+            '{"type":"talk","from":[1]}\n' + written[1:-1],
             written[1:-1],
-            written.replace('"add"', 'null,"id":null,"type":"person","importance":7,"mood":{}'),
+            written.replace('"add"', '" ADD","id":null,"type":"person","importance":7,"mood":{}'),
         ]
     ):
         board = learner("nice", answer)
