@@ -36,6 +36,8 @@ _NEW_TAGS = const(60)  # tokens
 _CATALOG_SHARE = const(6)  # of a small window
 _LEAST_PERCENT = const(75)  # bounds of the correction by what services count
 _MOST_PERCENT = const(300)
+_LEAST_COUNT = const(60)  # per cent of the estimate: a service that counts less leaves out what it had in its cache
+_MOST_COUNT = const(400)
 CATALOG = 300  # tokens of the tag catalog: many tags would fill the prompt
 TURN_CHARS = 1500  # of a turn in later prompts: one long text would push out the conversation
 _PAUSE = const(10_800)  # seconds after which a message in the history carries its minute
@@ -81,6 +83,7 @@ class PromptBuilder(_Parts):
         room, for_memories = self._room(caller, mode), 0
         stable = self._budget() - room
         if mode == "full":
+            stable -= self._catalog_tokens()  # the prompt shows as many as there are
             budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
             for_memories = max(0, budget)
         room = max(0, room - for_memories)
@@ -160,7 +163,7 @@ class PromptBuilder(_Parts):
 
     def _reply_tokens(self) -> int:
         most = self.config.get("llm.reply_tokens")
-        return min(most, self.config.get("llm.context_tokens") // 4) if self._is_small() else most
+        return min(most, self.config.get("llm.context_tokens") // (4 if self._is_small() else 2))
 
     def estimate_more(self) -> None:
         """Make smaller prompts, after one that was too long."""
@@ -168,10 +171,9 @@ class PromptBuilder(_Parts):
 
     def _note_usage(self, used: int, estimate: int) -> None:
         percent = 100 * used // estimate
-        # A count far below the estimate leaves out what the service had in its cache. A new window for each small
-        # change would begin the history elsewhere, and lose that cache.
-        if percent >= _LEAST_PERCENT // 2 and abs(percent - self.percent) * 10 > self.percent:
-            self.percent = min(max(percent, _LEAST_PERCENT), _MOST_PERCENT)
+        # A new window for each small change would begin the history elsewhere, and lose the service's cache.
+        if _LEAST_COUNT <= percent <= _MOST_COUNT and abs(percent - self.percent) * 10 > self.percent:
+            self.percent = min(max((self.percent + percent) // 2, _LEAST_PERCENT), _MOST_PERCENT)
 
     def _has_tools(self) -> bool:
         return not (self.model and self.model.no_tools)

@@ -96,6 +96,8 @@ def test_a_small_window_has_few_tools_and_a_short_reply():
     assert prompt.reply_tokens == 1023 and "file_edit" not in _system(prompt)[1]
     board = board_with_prompts(llm_context_tokens=4096, llm_reply_tokens=2000)
     assert build_prompt(board, "hello").reply_tokens == 2000
+    board = board_with_prompts(llm_context_tokens=4096, llm_reply_tokens=3500)
+    assert build_prompt(board, "hello").reply_tokens == 2048
 
 
 def test_the_count_of_the_service_corrects_the_next_prompts():
@@ -104,10 +106,18 @@ def test_the_count_of_the_service_corrects_the_next_prompts():
         say(board, f"{number} " + "word " * 50, "user" if number % 2 else "assistant")
     prompt = build_prompt(board, "hello")
     sent, estimate = len(messages_of(prompt)), _tokens(prompt, board.toolbox.listed(OWNER)) - prompt.reply_tokens
-    for used, is_fewer in ((estimate * 21 // 20, False), (estimate // 5, False), (estimate * 9, True)):
-        prompt.note_usage(used)
-        assert (len(messages_of(build_prompt(board, "hello"))) < sent) is is_fewer
-    assert 100 < board.prompts.percent <= 300
+    for used, percent in ((105, 100), (50, 100), (10**12, 100), (80, 88), (200, 140), (200, 163)):
+        prompt.note_usage(estimate * used // 100)
+        assert abs(board.prompts.percent - percent) < 9, used
+    assert len(messages_of(build_prompt(board, "hello"))) < sent
+
+
+def test_an_exact_count_leaves_the_estimate():
+    for window, mode in ((2048, "full"), (8192, "full"), (8192, "lightweight")):
+        board = board_with_prompts(llm_context_tokens=window, mode=mode)
+        prompt = build_prompt(board, "hello")
+        prompt.note_usage(_tokens(prompt, board.toolbox.listed(OWNER)) - prompt.reply_tokens)
+        assert board.prompts.percent == 100
 
 
 def _tokens(prompt, tools):
