@@ -40,6 +40,14 @@ def board_with(tmp_path: Path, **files: bytes) -> Path:
     return flash_with(tmp_path, content)
 
 
+def board_in_memory(monkeypatch: pytest.MonkeyPatch, config: bytes) -> dict[str, bytes]:
+    """Let setup find a board with a key and that config.json; return its files."""
+    there = {"secrets.json": b'{"llm": {"key": "old"}}', "config.json": config}
+    board = SimpleNamespace(list_tree=lambda *_, **__: there, get_file=there.__getitem__, replace=there.__setitem__)
+    monkeypatch.setattr(setup, "open_session", lambda *_: contextlib.nullcontext(board))
+    return there
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
@@ -48,20 +56,34 @@ class Terminal(io.StringIO):
 def test_a_service_is_named_its_model_tested_and_the_key_of_another_one_removed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    there, tested = {"secrets.json": b'{"llm": {"key": "old"}}'}, []
-    board = SimpleNamespace(list_tree=lambda *_, **__: there, get_file=there.__getitem__, replace=there.__setitem__)
-    monkeypatch.setattr(setup, "open_session", lambda *_: contextlib.nullcontext(board))
+    tested = []
+    there = board_in_memory(monkeypatch, b'{"extract": {"model": "old"}}')
     monkeypatch.setattr(setup.terminal, "run_command", lambda *asked: tested.append(asked))
     monkeypatch.setattr(sys, "stdin", Terminal())
     typed = iter(["", "ollama", "192.168.1.20", "", "y"])
     monkeypatch.setattr(setup, "input", lambda _: next(typed), raising=False)
     monkeypatch.setattr(setup.getpass, "getpass", lambda _: "")
     setup.setup("/dev/ttyACM0", Progress())
-    llm = json.loads(there["config.json"])["llm"]
-    assert llm == {"url": "http://192.168.1.20:11434/v1", "api": "openai", "model": "qwen2.5:7b"}
+    config = json.loads(there["config.json"])
+    assert config["llm"] == {"url": "http://192.168.1.20:11434/v1", "api": "openai", "model": "qwen2.5:7b"}
+    assert config["extract"] == {}
     assert json.loads(there["secrets.json"])["llm"] == {}
     assert tested == [("/dev/ttyACM0", "/model test")]
     assert "OLLAMA_HOST=0.0.0.0" in capsys.readouterr().err
+
+
+def test_a_key_goes_to_no_other_service(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    old = b'{"llm.url": "https://api.openai.com/v1"}'
+    for url, expected in (
+        ("https://api.openai.com/v2", {"key": "old"}),
+        ("http://api.openai.com/v1", {}),
+        ("http://192.168.1.5:8000/v1", {}),
+    ):
+        there = board_in_memory(monkeypatch, old)
+        typed(monkeypatch, "", url)
+        setup.setup("/dev/ttyACM0", Progress())
+        assert json.loads(there["secrets.json"])["llm"] == expected, url
+        assert ("key of the service before was removed" in capsys.readouterr().err) == (not expected)
 
 
 @needs_32_bit
@@ -107,6 +129,7 @@ def test_a_network_a_key_and_a_token_are_written_and_not_shown(tmp_path: Path):
         (("", "", "", "", "t o k e n"), "printable ASCII"),
         (("", "http://" + "u" * 201), "0 to 200 characters"),
         (("", "opnai"), "no service opnai in the table"),
+        (("", "ollama", "http://192.168.1.7"), "url: must be http"),
     ],
 )
 def test_what_the_firmware_would_not_take_is_reported_before_the_board_is_touched(

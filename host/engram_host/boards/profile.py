@@ -141,10 +141,12 @@ def check_settings(name: str, content: bytes) -> None:
     """Raise BadRequest if the firmware would not start with this config.json or secrets.json."""
     from engram.config import Config
     from engram.errors import EngramError
+    from engram.net.transport import split_url
 
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / name).write_bytes(content)
         try:
-            Config(folder)
+            if url := Config(folder).get("llm.url"):
+                split_url(url)
         except EngramError as problem:
             raise BadRequest(str(problem).replace(folder + "/", "")) from None

@@ -5,6 +5,7 @@ import json
 import sys
 from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from engram_host.boards import profile, terminal
 from engram_host.boards.backup import SECRETS, SETTINGS
@@ -29,7 +30,6 @@ class SetupAnswers:
     model: str = ""
     key: str = ""
     token: str = ""
-    forgets_key: bool = False
 
     def __bool__(self) -> bool:
         return bool(self.network or self.url or self.model or self.key or self.token)
@@ -57,17 +57,22 @@ def setup(named_port: str, progress: Progress) -> None:
     profile.check_settings(SETTINGS, with_settings({}, answers))
     with open_session(named_port, progress) as session:
         present = session.list_tree("", deep=False)
-        zone = computer_zone()
-        for name in (SECRETS, SETTINGS):
-            there = session.get_file(name) if name in present else b"{}"
-            profile.check_settings(name, there)
-            old = json.loads(there)
-            content = with_secrets(old, answers) if name == SECRETS else with_settings(old, answers, zone)
+        there = {name: session.get_file(name) if name in present else b"{}" for name in (SECRETS, SETTINGS)}
+        for name, content in there.items():
             profile.check_settings(name, content)
-            if json.loads(content) != old:
+        old = {name: json.loads(content) for name, content in there.items()}
+        url = profile.parse_settings(there[SETTINGS].decode(), SETTINGS).get("llm.url", "")
+        moves = bool(answers.url) and urlsplit(answers.url)[:2] != urlsplit(url)[:2]
+        secrets = with_secrets(old[SECRETS], answers, forgets_key=moves)
+        settings = with_settings(old[SETTINGS], answers, computer_zone(), forgets_learner=moves)
+        for name, content in ((SECRETS, secrets), (SETTINGS, settings)):
+            profile.check_settings(name, content)
+            if json.loads(content) != old[name]:
                 progress.step("Writing")
                 session.replace(name, content)
     progress.say(f"The board now has {listed(answers.changed)}, and restarts.")
+    if moves and not answers.key and old[SECRETS].get("llm", {}).get("key"):
+        progress.say("The key of the service before was removed. Run this again to give one to the new service.")
     has_model = answers.url or answers.model or answers.key
     if has_model and sys.stdin.isatty() and _ask("Test the model now? (y/n): ").strip().lower() == "y":
         terminal.run_command(named_port, "/model test")
@@ -84,7 +89,6 @@ def _asked() -> SetupAnswers:
         model=_ask(f"Model (empty: {service.model or 'as it is'}): ") or service.model,
         key=_ask("Key of the LLM service (empty: as it is): ", hidden=True) if service.needs_key else "",
         token=_ask("Token of a Telegram bot (empty: as it is): ", hidden=True),
-        forgets_key=not service.needs_key,
     )
 
 
@@ -105,9 +109,9 @@ def _ask_service() -> LlmService:
     return replace(service, url=service.url_at(computer or here))
 
 
-def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
+def with_secrets(old: dict[str, Any], answers: SetupAnswers, *, forgets_key: bool = False) -> bytes:
     """Return secrets.json with the answers; a new network comes first, empty answers change
-    nothing."""
+    nothing. A key of another service is forgotten, so that no other one gets it."""
     new = dict(old)
     if answers.network:
         first = {"ssid": answers.network}
@@ -115,8 +119,8 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
             first["password"] = answers.password
         others = [one for one in new.get("wifi", []) if one.get("ssid") != answers.network]
         new["wifi"] = [first, *others]
-    if answers.forgets_key and "key" in new.get("llm", {}):
-        new["llm"] = {name: value for name, value in new["llm"].items() if name != "key"}
+    if forgets_key:
+        _remove(new, "llm", "key")
     if answers.key:
         new["llm"] = {**new.get("llm", {}), "key": answers.key}
     if answers.token:
@@ -124,10 +128,14 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers) -> bytes:
     return (json.dumps(new, ensure_ascii=False) + "\n").encode()
 
 
-def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") -> bytes:
+def with_settings(
+    old: dict[str, Any], answers: SetupAnswers, zone: str = "", *, forgets_learner: bool = False
+) -> bytes:
     """Return config.json with the answers, and `zone` if it names none; empty answers change
-    nothing."""
+    nothing. The model for learning is forgotten with its service."""
     new = dict(old)
+    if forgets_learner:
+        _remove(new, "extract", "model")
     if zone not in ("", _UTC):
         new.setdefault("timezone", zone)
     model = {}
@@ -140,6 +148,13 @@ def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "") ->
             new.pop(f"llm.{name}", None)
         new["llm"] = {**new.get("llm", {}), **model}
     return (json.dumps(new, ensure_ascii=False) + "\n").encode()
+
+
+def _remove(settings: dict[str, Any], group: str, name: str) -> None:
+    """Remove a setting, which is in its group or has a dotted name."""
+    settings.pop(f"{group}.{name}", None)
+    if name in settings.get(group, {}):
+        settings[group] = {key: value for key, value in settings[group].items() if key != name}
 
 
 def _ask(question: str, *, hidden: bool = False) -> str:

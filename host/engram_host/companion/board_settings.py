@@ -201,11 +201,13 @@ class BoardSettingsService:
         return await self._say(device, ids, f"{_COMMAND} {name} {said}")
 
     async def choose_service(self, device: str, service: LlmService, computer: str, model: str, key: str) -> None:
-        """Queue the settings of a service; without a key its predecessor's is removed, so that it goes to nobody else."""
+        """Queue the settings of a service; its predecessor's key and model for learning are removed."""
         url = service.url_at(computer.strip())
         check_value("llm.url", url)
         await self.change(device, "llm.key", key)
-        for name, value in (("llm.api", service.api), ("llm.url", url), ("llm.model", model.strip() or service.model)):
+        named = model.strip() or service.model
+        values = {"llm.api": service.api, "llm.url": url, "llm.model": named, "extract.model": ""}
+        for name, value in values.items():
             await self.change(device, name, value)
 
     async def test_model(self, device: str) -> Conversation:

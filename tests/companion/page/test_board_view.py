@@ -137,11 +137,12 @@ def test_a_service_is_chosen_by_its_name_and_the_board_tests_it(board: Callable[
     chosen = {"service": "Ollama", "computer": "192.168.1.20", "sure": "yes"}
     assert browser.send(f"{path}/service", chosen, seen=shown).status_code == 303
     assert browser.send(f"{path}/test", {}, seen=shown).status_code == 303
-    assert [kitchen.answer() for _ in range(4)] == [
+    assert [kitchen.answer() for _ in range(5)] == [
         '/setting llm.key ""',  # a key of the service before goes to no other one
         "/setting llm.api openai",
         "/setting llm.url http://192.168.1.20:11434/v1",
         "/setting llm.model qwen2.5:7b",
+        '/setting extract.model ""',
     ]
     assert kitchen.answer("chat      works", "This model is too small for tools") == "/model test"
     assert "This model is too small for tools" in browser.open(shown).words
