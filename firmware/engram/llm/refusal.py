@@ -50,7 +50,7 @@ def refusal_in(event: dict) -> Refusal:
     if not 400 <= status < 600:
         kind = part(error, "type", str) + part(error, "code", str)
         status = next((meaning for word, meaning in _STATUS if word in kind), 400)
-    return Refusal(status, error_words(error))
+    return Refusal(status, error_words(error), part(error, "retry_after", int) or -1)
 
 
 def model_error(status: int, words: str, url: str, model: str) -> ModelRefused:
@@ -80,23 +80,27 @@ def refused_name(words: str, request, optional, without, status: int = 400) -> s
             for name, _ in holder.kept:
                 if name not in without and _is_named(words, name.lower()):
                     return name
-    denials, faults, *parts = [row.split("|") for row in tables.rows("llm/refusals")]
-    is_denied = any(denial in words for denial in denials) and not any(fault in words for fault in faults)
     # Once a model has called a tool it takes tools: something else is wrong.
     impossible = ("tools",) if has_calls or not request.tools else ()
     if not has_calls:
         impossible += _OF_CALLS
     if not request.schema:
         impossible += FORMS
-    if not is_denied:
-        impossible += _DENIED_ONLY
-    # The ids come before the tools: theirs are calls of tools.
-    for name, *phrases in parts:
-        may_change = name in optional and name not in without and name not in impossible
-        if may_change and any(_is_named(words, phrase) for phrase in phrases):
+    for name, _ in named_parts(words):
+        if name in optional and name not in without and name not in impossible:
             return name
     may_be_form = request.schema and status in _UNNAMED and not _is_too_long(words)
     return _next_form(optional, without) if may_be_form else ""
+
+
+def named_parts(words: str):
+    """Yield (name, its first phrase in the table) of each part that a refusal's words name, in small letters."""
+    denials, faults, *parts = [row.split("|") for row in tables.rows("llm/refusals")]
+    is_denied = any(denial in words for denial in denials) and not any(fault in words for fault in faults)
+    # The ids come before the tools: theirs are calls of tools.
+    for name, *phrases in parts:
+        if (is_denied or name not in _DENIED_ONLY) and any(_is_named(words, phrase) for phrase in phrases):
+            yield name, phrases[0]
 
 
 def _next_form(optional, without) -> str:

@@ -9,7 +9,8 @@ import httpx
 import pytest
 
 from device_tokens import make_tokens
-from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI
+from engram.llm.refusal import refusal_in
+from engram_host.companion.gateway.dialects import ANTHROPIC, OPENAI, ServiceFailed
 from engram_host.companion.gateway.quota import TokenCounter
 from fake_llm import Serving, serving
 from official_clients import anthropic
@@ -165,3 +166,11 @@ def test_a_stream_of_anthropics_that_breaks_is_estimated_as_far_as_it_came():
     ):
         count.read(json.dumps(event).encode())
     assert count.used_input == 9 and 100 <= count.used_output <= 200
+
+
+def test_an_error_in_a_stream_tells_a_board_its_status_and_the_wait_that_the_service_asks_for():
+    for api in (OPENAI, ANTHROPIC):
+        for headers, wait in (({"Retry-After": "40"}, 40), ({}, -1)):
+            event = api.error_event(ServiceFailed(503, "busy", "busy", headers)).split(b"data: ")[1]
+            refusal = refusal_in(json.loads(event))
+            assert (refusal.status, refusal.retry_after) == (503, wait)

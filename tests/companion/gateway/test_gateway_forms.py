@@ -93,8 +93,8 @@ def test_an_error_has_the_services_status_and_code_and_a_sentence_of_our_own(way
     error = {"message": "no tools for sk-12...ef", "code": "no_tools", "param": "tools[0]"}
     answer = way.ask(_json(status, {"error": error}))
     told = answer.json()["error"]
-    assert (answer.status_code, told["code"], told["param"]) == (status, "no_tools", None)
-    assert told["message"] == f"the model's service answered with status {status}."
+    assert (answer.status_code, told["code"], told["param"]) == (status, "no_tools", "tool")
+    assert told["message"] == f"the model's service answered with status {status}: unsupported: tool."
 
 
 def test_a_success_that_is_an_error_has_its_status(way: Way):

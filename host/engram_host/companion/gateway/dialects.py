@@ -27,6 +27,11 @@ class GatewayRefused(CompanionError):
         self.headers = dict(headers or {})
         self.parameter = parameter
 
+    @property
+    def for_board(self) -> dict[str, int]:
+        """What a board does by, in an event that has no head of its own."""
+        return {"status": self.status, "retry_after": int(self.headers.get("Retry-After", "0"))}
+
 
 class LimitReached(GatewayRefused):
     why = "limit"
@@ -97,8 +102,7 @@ class OpenAiApi:
     def error_event(self, failed: GatewayRefused) -> bytes:
         kind = "server_error" if failed.status >= 500 else "invalid_request_error"
         error = {"message": str(failed), "type": kind, "param": failed.parameter, "code": failed.code}
-        error["status"] = failed.status  # a board tells by it what to do
-        return b"data: " + encode_json({"error": error}) + b"\n\n"
+        return b"data: " + encode_json({"error": error | failed.for_board}) + b"\n\n"
 
 
 _ANTHROPIC_TYPES = {
@@ -150,7 +154,9 @@ class AnthropicApi:
         return JSONResponse(self._error(status, why), status, dict(headers or {}))
 
     def error_event(self, failed: GatewayRefused) -> bytes:
-        return b"event: error\ndata: " + encode_json(self._error(failed.status, str(failed))) + b"\n\n"
+        value = self._error(failed.status, str(failed))
+        value["error"] |= failed.for_board
+        return b"event: error\ndata: " + encode_json(value) + b"\n\n"
 
     def _error(self, status: int, why: str) -> dict[str, Any]:
         kind = _ANTHROPIC_TYPES.get(status, "invalid_request_error" if status < 500 else "api_error")

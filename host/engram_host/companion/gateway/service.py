@@ -13,6 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from engram.llm.refusal import named_parts
+from engram.net.response import error_words
 from engram_host.companion.auth.secrets import KeyringUnusable, SecretStore
 from engram_host.companion.errors import SettingError
 from engram_host.companion.gateway import request as gateway_request
@@ -221,11 +223,12 @@ class ModelService:
         return self._refusal(status, body, headers)
 
     def _refusal(self, status: int, body: Any, headers: Mapping[str, str] | None = None) -> ServiceFailed:
-        """Build the error from status and codes only: the service's text may show parts of the key."""
+        """Build the error from status, codes and known words only: the service's text may show parts of the key."""
         error = _error_of(body)
         code, parameter = _word(error.get("code")) or _word(error.get("type")), _word(error.get("param"))
-        why = f"the model's service answered with status {status}."
-        return ServiceFailed(status, why, code or "upstream_failed", headers, parameter or None)
+        refused = next((phrase for _, phrase in named_parts(error_words(error).lower())), "")
+        why = f"the model's service answered with status {status}{refused and ': unsupported: ' + refused}."
+        return ServiceFailed(status, why, code or "upstream_failed", headers, parameter or refused or None)
 
 
 def _bad_answer(what: str) -> ServiceFailed:
