@@ -31,7 +31,7 @@ class Sink:
         """Show a line about the turn, such as a new memory or another try of the model."""
 
     async def working(self, sign: str, is_first: bool) -> None:
-        """Show that the silent model is at work: "thinking" or "reading the prompt"; it comes again and again."""
+        """Show what the silent model does, see Model.work; it comes again and again."""
 
     async def recalled(self, shown: list) -> None:
         """Handle the memories shown to the model: [id, confidence in thousandths] of each."""

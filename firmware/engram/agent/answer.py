@@ -102,7 +102,7 @@ async def _show_work(model, sink: Sink, reply) -> None:
         await sleep_ms(reply.second_ms)
         quiet = 0 if reply.start >= 0 else quiet + 1
         if quiet >= _SILENT and not quiet % _BETWEEN_SIGNS:
-            sign = "reading the prompt" if model.is_reading else "thinking"
+            sign = model.work
             await sink.working(sign, (sign, len(reply.kept)) != last)
             last = sign, len(reply.kept)
 

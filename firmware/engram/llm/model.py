@@ -25,6 +25,9 @@ _LOCAL = const("; check that it runs: localhost is the board itself, so name you
 _NOT_CALLED = const(2)  # orders in a row, after which a model counts as one without tools
 _TRUST = const(8)  # orders more, for a model that has called
 _NOT_READY = const("the model's service is not ready yet, and is waited for")
+_READING = const("reading the prompt")
+_THINKING = const("thinking")
+_WAITING = const("waiting for the service")  # between two tries
 _NEVER_CALLS = const(" (it answered orders without a call)")
 
 
@@ -52,8 +55,8 @@ class Model:
     calls = tokens = 0
     """Requests since the start, and the tokens in both directions, as the service counts them."""
     problem = ""
-    is_reading = False
-    """True from a request until its first token."""
+    work = _THINKING
+    """What it does, as people read it."""
 
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
         self.name = name
@@ -91,7 +94,7 @@ class Model:
             self.problem = str(error)
             raise
         finally:
-            self.is_reading = False
+            self.work = _THINKING
         self.problem = ""
         if reply.calls:
             habits.not_called = -_TRUST
@@ -160,7 +163,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
 
         # A service with a queue, or a slow computer, is silent until its first word.
         first_ms = max(_LEAST_MS, min(self._silence_ms(), model.answer_ms - self._elapsed_ms()))
-        model.is_reading, self._heard = True, ticks_ms()
+        model.work, self._heard = _READING, ticks_ms()
         answer = await model.client.ask("POST", path, headers, body, first_ms=first_ms)
         try:
             if not 200 <= answer.status < 300:
@@ -191,7 +194,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
             if draft.size > size:
                 size, self._heard = draft.size, ticks_ms()
                 answer.hasten()
-                self.model.is_reading = False
+                self.model.work = _THINKING
             if self._elapsed_ms() > self.model.answer_ms or self._is_silent():
                 raise NetError("the answer is too slow")
         await answer.drain(_DRAIN_MS)
@@ -229,7 +232,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
         if not may_pass or elapsed_ms + wait_ms >= model.answer_ms:
             raise ModelError(problem + advice)
         self._failures += 1
-        model.is_reading = False
+        model.work = _WAITING
         if self.on_retry:
             await self.on_retry(problem, wait_ms)
         await sleep_ms(wait_ms)

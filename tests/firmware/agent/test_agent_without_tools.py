@@ -12,7 +12,7 @@ from engram.llm.openai import OpenAI
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import MEMORY
 from engram.net.http import Client
-from llm_peer import Peer, stream
+from llm_peer import Peer, answer, stream
 from turns import Ear
 
 NOTED = '{"choices":[{"delta":{"content":"Noted."},"finish_reason":"stop"}]}'
@@ -57,11 +57,14 @@ async def test_a_silent_model_is_seen_at_work():
     shown = io.StringIO()
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: " + THOUGHT.encode() + b"\n\n"
     try:
-        async with Peer([400, head, 400, b"data: " + NOTED.encode() + b"\n\ndata: [DONE]\n\n"]) as peer:
+        loading = answer(b"", "503 Service Unavailable")
+        async with Peer([loading], [400, head, 400, b"data: " + NOTED.encode() + b"\n\ndata: [DONE]\n\n"]) as peer:
             board = served(peer, console_echo=False)
+            board.model.first_wait_ms = 400
             console = Console(board.config, board.inbox, io.BytesIO(), shown)
             await board.inbox.handle(Message("", OWNER, "hello", False, "", "", ""), console)
     finally:
         Reply.second_ms = second_ms
     lines = [line for line in shown.getvalue().split("\n") if line.strip(".")]
+    assert "not ready yet" in lines.pop(0) and lines.pop(0) == "· waiting for the service ..."
     assert lines == ["· reading the prompt ...", "· thinking ...", "Noted."] and "\n.." in shown.getvalue()

@@ -215,5 +215,5 @@ async def test_a_cancelled_request_is_closed_at_once_and_not_sent_again_and_the_
             with raises(asyncio.CancelledError):
                 await task
             await wait_until("the end of the link", lambda: peer.ended or steps[0] is _BUSY)  # noqa: B023
-            assert not model.is_reading and len(peer.requests) == 1
+            assert model.work == "thinking" and len(peer.requests) == 1
             assert (await model.stream(_REQUEST, _Person().take)).text == "hi there"

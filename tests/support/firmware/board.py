@@ -223,7 +223,7 @@ class Script:
     calls = tokens = 0
     rounds = 10
     no_tools = ""
-    is_reading = False
+    work = "thinking"
     problem = ""
 
     def __init__(self, *steps):

@@ -51,7 +51,7 @@ class Model:
     asked = 0
     rounds = 10
     no_tools = ""
-    is_reading = False
+    work = "thinking"
 
     async def stream(self, request, on_text, on_retry=None):
         self.asked += 1

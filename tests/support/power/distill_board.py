@@ -31,7 +31,7 @@ class Model:
     name = "scripted"
     rounds = 10
     no_tools = ""
-    is_reading = False
+    work = "thinking"
     on_retry = None
 
     async def stream(self, request, on_text, on_retry=None):

@@ -29,7 +29,7 @@ class Echo:
     name = "scripted"
     rounds = 10
     no_tools = ""
-    is_reading = False
+    work = "thinking"
 
     async def stream(self, request, on_text, on_retry=None):
         said = list(request.messages())[-1].text.split("\n")[-1]
