@@ -30,6 +30,7 @@ from engram_host.companion.gateway.proxy import Gateway
 from engram_host.companion.gateway.service import ApiKey
 from engram_host.companion.habits.finder import HabitFinder
 from engram_host.companion.habits.sources import HabitSources
+from engram_host.companion.habits.verdict import SCHEMA
 from engram_host.companion.home_assistant.publisher import HomeAssistantPublisher, home_assistant_prefix
 from engram_host.companion.imports.chat_imports import ChatImports
 from engram_host.companion.imports.service import ImportService
@@ -193,7 +194,7 @@ class CompanionApp:
             sources=HabitSources(store.boards, store.folders, store.vectors, self.memories.browser),
             values=store.values,
             identity=lambda: None if embedding.changes_left else embedding.identity,
-            ask=self.gateway.complete,
+            ask=partial(self.gateway.complete, SCHEMA),
             conversations=self.conversations,
             supervisor=supervisor,
             lease=leases.lease("habits"),

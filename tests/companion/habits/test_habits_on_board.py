@@ -5,6 +5,7 @@ import json
 import time
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,10 +28,11 @@ def test_a_board_says_perhaps_of_a_habit_that_its_companion_found(tmp_path: Path
     now = int(time.time())
     night = now // DAY * DAY + 4 * 3600
 
-    async def play() -> str:
+    async def play() -> tuple[str, list[Any]]:
         with serving() as model:
             verdict = json.dumps({"habit": HABIT, "for": [1, 2, 3], "against": []})
             model.add({"when": {"contains": "Is there a habit"}, "reply": verdict}, first=True)
+            model.add({"when": {"contains": "Is there a habit"}, "fault": "400", "times": 1}, first=True)
             gateway = {"url": model.url + "/v1", "api": api, "model": "m"}
             flags = {("http", "port"): 0} | {("gateway", name): value for name, value in gateway.items()}
             async with start(tmp_path / "home", flags) as companion:
@@ -57,7 +59,11 @@ def test_a_board_says_perhaps_of_a_habit_that_its_companion_found(tmp_path: Path
                     async def told() -> str | None:
                         return shown if HABIT in (shown := await found()) else None
 
-                    return await soon("the board has the habit", told)
+                    shown = await soon("the board has the habit", told)
+                    return shown, [json.loads(request.raw) for request in model.requests]
 
-    shown = asyncio.run(play())
+    shown, sent = asyncio.run(play())
+    forms = [each.get("response_format", {}).get("type") for each in sent]
+    assert forms[:2] == (["json_schema", "json_object"] if api == "openai" else [None, None])
+    assert {each["temperature"] for each in sent} == {0}
     assert f"perhaps: {HABIT}" in shown

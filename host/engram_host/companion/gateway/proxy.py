@@ -32,6 +32,7 @@ MOST_OF_ONE = 8  # concurrent calls of one board
 PING_SECONDS = 10.0  # silence of the service after which the client gets a comment: routers cut silent links
 _ENDING_SECONDS = 10.0
 _OWN_TOKENS = 2000  # of an answer to the companion itself, with room for a model that thinks
+_MAY_REFUSE_FORM = (400, 422)  # an answer's form, which the service seldom names
 _MAY_HAVE_WORKED = (499, 504)  # the service may have begun to answer, so the tokens count
 
 
@@ -45,6 +46,7 @@ class Gateway:
         self._service = ModelService(settings, key, MOST_AT_ONCE)
         self._limits = Quota(store, settings)
         self._at_work: dict[str, int] = {}
+        self._refused_forms = 0  # of complete()
         self._ending = TaskSet("the count of a call")
 
     def start(self) -> None:
@@ -73,13 +75,29 @@ class Gateway:
         except GatewayRefused as refused:
             return self._refusal_response(refused, api)
 
-    async def complete(self, prompt: str) -> str:
+    async def complete(self, schema: dict[str, Any], prompt: str) -> str:
         """Return the default model's answer to a prompt of the companion's own, which counts as the operator's.
 
-        Raise GatewayRefused or StoreUnavailable.
+        It has the JSON Schema as far as the service can. Raise GatewayRefused or StoreUnavailable.
         """
+        wanted = {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": schema}}
+        forms = [{"temperature": 0, "response_format": form} for form in (wanted, {"type": "json_object"})]
+        forms += [{"temperature": 0}, {}]
+        at = self._refused_forms
+        while True:
+            try:
+                answer = await self._complete(forms[at], prompt)
+            except ServiceFailed as failed:
+                at += 1
+                if failed.status not in _MAY_REFUSE_FORM or at == len(forms):
+                    raise
+            else:
+                self._refused_forms = at
+                return answer
+
+    async def _complete(self, form: dict[str, Any], prompt: str) -> str:
         api = self._service.api
-        body = {
+        body = {name: value for name, value in form.items() if name in api.parameters} | {
             "model": self._settings.model,
             "max_tokens": _OWN_TOKENS,
             "messages": [{"role": "user", "content": prompt}],

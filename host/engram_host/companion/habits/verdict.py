@@ -23,6 +23,15 @@ _AGAIN = "Which of them show the habit, and which speak against it?"
 _FORM = "one sentence in the language of the lines, with its days or times if it has any; empty if there is none"
 _KNOWN = ", or if it is one of these: {habits}"
 
+_NUMBERS = {"type": "array", "items": {"type": "integer"}}
+SCHEMA = {
+    "type": "object",
+    "properties": {"habit": {"type": "string"}, "for": _NUMBERS, "against": _NUMBERS},
+    "required": ["habit", "for", "against"],
+    "additionalProperties": False,
+}
+"""The JSON Schema of an answer."""
+
 
 @dataclass(frozen=True)
 class Verdict:
