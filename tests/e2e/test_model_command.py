@@ -73,3 +73,13 @@ def test_it_is_the_model_of_the_settings_that_is_tested(home: Home, scripted: Sc
     old, new = scripted(CHAT), scripted(CALL, FACT, CHAT)
     printed = say(home.asking(old.url), f"/setting llm.url {new.url}/v1", "/model test").printed
     assert "This model does all" in printed and not old.requests
+
+
+def test_a_model_that_counts_as_one_without_tools_is_asked_with_them_and_judged_by_it(home: Home, scripted: Scripted):
+    server = scripted(CALL, FACT, CHAT)
+    talk = ("remember that my car is red", "remember that my boat is blue", "/stats", "/model test", "/stats")
+    printed = say(home.asking(server.url), *talk).printed
+    before, after = printed.split("works; it called memory_store")
+    assert "; calls no tools" in before and "; calls no tools" not in after
+    printed = say(home.asking(scripted(CHAT).url), "/model test", "/stats").printed
+    assert "; calls no tools" in printed

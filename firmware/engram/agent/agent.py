@@ -95,7 +95,8 @@ class Turn:
         """Names of the only tools that the model may call, () for all."""
         self.has_called = False
         """True if the model called a tool."""
-        self.has_changed = False
+        self.has_obeyed = False
+        """True if a call changed something, waits for a yes, or found that what is to be kept is there."""
         self.unkept = ""
         """Problem of the latest call of a tool that writes memory, or ""."""
         self.has_acted = False

@@ -2,9 +2,8 @@
 
 from collections import namedtuple
 
-from engram import diag, text
+from engram import diag, tables, text
 from engram.agent.agent import Origin, Outcome, Sink, Turn, UnkeptOrigin
-from engram.agent.offline import ALREADY
 from engram.compat import sleep_ms
 from engram.errors import EngramError, ModelRefused
 from engram.interrupt import start_task
@@ -12,17 +11,16 @@ from engram.llm.types import Request, assistant, result, user
 from engram.memory.forgetting import take_back
 from engram.memory.journal.unkept import BEGUN, NOTICE
 from engram.memory.line_meaning import CORRECTED, with_origin
-from engram.text.openers import own_words, parse
+from engram.text.openers import goes_on, is_question, own_words, parse, wants_reminder
 
 _EXCHANGE_TOKENS = const(2500)  # of tool calls and their results in one turn: all of them are on the heap
 _SMALL_RESULT = const(400)  # characters: a report of a change always fits
 
 _KEEPING = const("memory_store memory_update file_edit")
-_NO_ROOM = '{"error":{"problem":"the result does not fit any more: ask for less, or answer with what you have."}}'
-_NOW_ANSWER = const("(No more tools in this turn: answer now with what you have.)")
-_SPENT = const("the model spent all its tokens before it answered, perhaps on thinking; raise llm.reply_tokens.")
-_AS_TEXT = "the model wrote a tool call as text, which was not run: ask again, or change llm.model."
-_THOUGHT = const("the first part above was the model's thinking; it is not kept.")
+(
+    _NO_ROOM, _NOW_ANSWER, _SPENT, _AS_TEXT, _THOUGHT, _NO_TOOLS, _UNLEARNED, _LEARNED, _NOT_CALLED,
+    _UNFORGOTTEN, _NO_TIMER, _NOT_THEIRS, _UNKEPT_RULE,
+) = tables.rows("agent/answer")  # fmt: skip
 
 
 async def run_tool_loop(model, tools, prompt, turn, sink, reply) -> str:
@@ -54,6 +52,7 @@ async def run_tool_loop(model, tools, prompt, turn, sink, reply) -> str:
         if reply.end_part(answer.text):
             await sink.notice(_THOUGHT)
         if not answer.calls:
+            reply.stop = answer.stop
             return await _end(answer, sink)
         if is_last:
             await sink.notice("the model was stopped: it called more tools than one turn may have.")
@@ -65,7 +64,7 @@ async def run_tool_loop(model, tools, prompt, turn, sink, reply) -> str:
         room += min(0, spare)
         spare = max(0, spare)
         for call in answer.calls:
-            exchanged.append(result(call, await _result(tools, call, turn, sink, room)))
+            exchanged.append(result(call, await _result(model, tools, call, turn, sink, room)))
             room -= text.tokens(call.arguments) + text.tokens(exchanged[-1].text)
 
 
@@ -77,12 +76,15 @@ async def _end(answer, sink) -> str:
     return _AS_TEXT if answer.stop == "as_text" else ""
 
 
-async def _result(tools, call, turn, sink, room: int) -> str:
+async def _result(model, tools, call, turn, sink, room: int) -> str:
     turn.has_called = True
     done = await tools.answer(call, turn)
-    if call.name in _KEEPING.split():
-        is_error = done.result.startswith('{"error":')
+    is_keeping, is_error = call.name in _KEEPING.split(), done.result.startswith('{"error":')
+    if is_keeping:
         turn.unkept = text.loads(done.result)["error"]["problem"] if is_error else ""  # type: ignore
+    turn.has_obeyed = turn.has_obeyed or bool(done.notice) or (is_keeping and not is_error)
+    if not is_error:
+        model.note_call()
     if done.notice:
         await sink.notice(done.notice)
     fits = len(done.result) <= _SMALL_RESULT or text.tokens(done.result) <= room
@@ -91,8 +93,6 @@ async def _result(tools, call, turn, sink, room: int) -> str:
 
 _SILENT = const(10)  # seconds until a person sees that the model is at work
 _BETWEEN_SIGNS = const(5)
-_NO_TOOLS = 'the model %s calls no tools%s: I do "remember ..." and "forget ..." myself, and %s; see llm.model.'
-_LEARNING = ("nothing else is kept", "learn from what else you say")
 
 
 async def _show_work(model, sink: Sink, reply) -> None:
@@ -109,9 +109,7 @@ async def _show_work(model, sink: Sink, reply) -> None:
 
 _FOUND = const(24)  # that a companion is asked for: as many as recall takes into account
 _ORDERS = const(("remember", "forget"))  # they trigger no reminder
-_NOT_THEIRS = "I am offline: nothing in what is forwarded from %s is carried out; say yourself what you want of it."
 _UNKEPT_ANSWERS = {"unkept": BEGUN, "remember": "I do not remember that: " + NOTICE + "."}
-_UNKEPT_RULE = "(The person wants nothing of this conversation kept: you cannot store anything until /session new.)"
 
 
 _Parts = namedtuple(
@@ -123,7 +121,7 @@ class Agent(_Parts):
     """The agent of a board, which answers one turn at a time, with or without a model; its last four parts may be None."""
 
     turns = failed = 0
-    _told_no_tools = False
+    _told_no_tools = ""  # name of the latest model of which that was told
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""
@@ -143,7 +141,9 @@ class Agent(_Parts):
             content, said = content.replace(said, command.content), command.content
             command = parse(said)
         is_order = origin.is_said and command.kind in _ORDERS
-        is_offline = not self.model or (is_order and bool(self.model.no_tools))
+        # With a further sentence the model has something to answer.
+        is_alone = is_order and not goes_on(command.content)
+        is_offline = not self.model or (is_alone and bool(self.model.no_tools))
         is_command = is_offline and origin.is_said and bool(command.kind)
         seq = origin.keep(self.journal, caller, content, is_command)
         turn = Turn(caller, seq, said if origin.is_said else "", origin.forwarded, command)
@@ -215,29 +215,37 @@ class Agent(_Parts):
             if is_whole:
                 jobs.on_model_ok()
             jobs.turn_over()
-        kind = turn.command.kind if turn.said else ""
-        is_ignored = is_whole and not turn.has_called and kind == "remember"
-        answer = await self._obey(turn) if is_ignored or (kind and not (is_whole or reply.all())) else ""
-        if answer:
-            await sink.notice(answer)
-        if problem == _AS_TEXT or (is_ignored and not (problem or answer.startswith(ALREADY))):
-            self.model.note_no_call()
-        await self._tell_no_tools(sink)
+        if turn.said:
+            await self._check_order(turn, sink, reply, is_whole)
         if turn.unkept:
-            await sink.notice(("not all was kept: " if turn.has_changed else "nothing was kept: ") + turn.unkept)
+            await sink.notice(("not all was kept: " if turn.has_obeyed else "nothing was kept: ") + turn.unkept)
         return Outcome(turn.id, reply.all(), problem)
+
+    async def _check_order(self, turn: Turn, sink: Sink, reply, is_whole: bool) -> None:
+        """Carry out a command that the model left and cannot carry out, or tell that nothing was done."""
+        model, kind, said = self.model, turn.command.kind, reply.all()
+        is_learning = self.config.get("mode") == "full" and self.config.get("extract.on")
+        is_order = kind in _ORDERS and any(True for _ in text.terms(turn.command.content))
+        is_left = is_order and not turn.has_obeyed
+        is_denied = is_left and is_whole and not is_question(said)
+        if is_denied and (reply.stop == "as_text" or (kind == "remember" and said and reply.stop == "end")):
+            model.note_no_call()
+        if (is_left and model.no_tools) or (kind and not (is_whole or said)):
+            turn.unkept = ""
+            await sink.notice(await self._obey(turn))
+        elif is_denied and kind == "forget":
+            await sink.notice(_UNFORGOTTEN)
+        elif is_left and kind == "remember" and not is_learning:
+            turn.unkept = turn.unkept or _NOT_CALLED
+        if model.no_tools and self._told_no_tools != model.name:
+            self._told_no_tools = model.name
+            await sink.notice(_NO_TOOLS % (model.name, model.no_tools, _LEARNED if is_learning else _UNLEARNED))
+        if model.no_tools and wants_reminder(turn.said):
+            await sink.notice(_NO_TIMER)
 
     async def _obey(self, turn: Turn) -> str:
         """Return the board's own answer to a command."""
         return await self.offline.answer(turn.caller, turn.command, turn.id, turn.act)
-
-    async def _tell_no_tools(self, sink: Sink) -> None:
-        """Tell once that the model counts as one without tools."""
-        model = self.model
-        if model.no_tools and not self._told_no_tools:
-            is_learning = self.config.get("mode") == "full" and self.config.get("extract.on")
-            await sink.notice(_NO_TOOLS % (model.name, model.no_tools, _LEARNING[is_learning]))
-        self._told_no_tools = bool(model.no_tools)
 
     async def _converse_in_window(self, turn: Turn, *parts) -> str:
         """Converse; once more if the service refuses the prompt as longer than its window, which it names."""
@@ -283,6 +291,8 @@ class Reply:
     """The text of a reply, joined by line ends between tool calls."""
 
     second_ms = 1000
+    stop = ""
+    """The Reply.stop of a model that called nothing more."""
 
     def __init__(self, sink: Sink):
         self._sink = sink

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from engram import text
+from engram import tables, text
 from engram.errors import EngramError
 from engram.memory import access, attributes, ids
 from engram.memory.journal.unkept import NOTICE
@@ -11,18 +11,8 @@ from engram.memory.texts.notes import MEMORY
 from engram.text.openers import asks
 from engram.text.utf8 import strip_end
 
-_UNDERSTOOD = const(
-    "I am offline: %s. I understand: remember that ..., a question, search ..., "
-    "forget ... (记住…、搜索…、忘记…); /memory list and /help show more."
-)
-_KEPT = const("what you said is kept in the journal")
-_SAY_WHAT = {
-    "remember": "Remember what? Say: remember that my bike is green",
-    "forget": "Forget what? Say: forget m1, or forget my bike",
-}
-ALREADY = const("That is ")
+_UNDERSTOOD, _KEPT, _REMEMBER_WHAT, _FORGET_WHAT, _UNCERTAIN = tables.rows("agent/offline")
 _ENDS = (".", "!", "。", "！")
-_UNCERTAIN = const("I found nothing certain; this comes nearest:")
 _FOUND = const(5)
 
 
@@ -43,7 +33,7 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             if kind == "find":
                 return await self._find(caller, wanted, turn)
             if not any(True for _ in text.terms(wanted)):
-                return _SAY_WHAT[kind]
+                return _FORGET_WHAT if kind == "forget" else _REMEMBER_WHAT
             if kind == "forget":
                 return self.forget(caller, strip_end(wanted, _ENDS))
             return self._remember(caller, wanted, turn)
@@ -56,11 +46,11 @@ class Offline(namedtuple("Offline", "records recall forgetting remote_search not
             is_new = line not in notebook.text(MEMORY).split("\n")
             if is_new:
                 notebook.append(MEMORY, line)
-            return ("Kept in MEMORY.md: " if is_new else ALREADY + "in MEMORY.md already: ") + snippet(content, 200)
+            return ("Kept in MEMORY.md: " if is_new else "That is in MEMORY.md already: ") + snippet(content, 200)
         content, tags = access.with_speaker(content, caller.principal, caller), access.learned_tags(["note"], caller)
         stored = self.records.store(content, tags, caller, type="fact", source="auto_rule", turns=[turn])
         if stored.outcome == "duplicate":
-            return ALREADY + "remembered already, as %s." % stored.id
+            return "That is remembered already, as %s." % stored.id
         answer = "Remembered as %s: %s" % (stored.id, snippet(content, 200))
         if stored.similar:
             answer += "\n%s says nearly the same; forget it if it is out of date." % ", ".join(stored.similar)

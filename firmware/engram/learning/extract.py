@@ -126,7 +126,7 @@ class Extraction(Job):
         reply = Reply(Sink())
         await run_tool_loop(self._model, prompts.toolbox, prompt, turn, Sink(), reply)
         reading.gist.text = "" if "NO_REPLY" in reply.all() else reply.all()
-        if not turn.has_changed:
+        if not turn.has_obeyed:
             # Was it the room that was missing?
             self._records.check_room()
         return []

@@ -7,7 +7,7 @@ from engram.compat import ticks_diff, ticks_ms, wait_for_ms
 from engram.errors import EngramError
 from engram.learning.extract import ExtractBatch
 from engram.llm.types import Request
-from engram.memory.access import OWNER
+from engram.memory.access import OWNER, own_scope
 
 _CHECK_MS = const(120_000)  # that each of the three checks may take: a person waits
 _SHOWN = const(80)  # characters of an answer
@@ -58,7 +58,12 @@ class ModelCheck:
         return True, "the first word came after %d s, about %d tokens a second read and %d written" % figures
 
     async def _tool(self, message: str) -> tuple:
+        own = self._board.model
+        if own:
+            own.not_called = 1  # with tools, and an order without a call decides
         reply = (await self._ask(message))[0]
+        if own and own.name == self._model.name:
+            (own.note_call if reply.calls else own.note_no_call)()
         if reply.calls:
             return True, "it called " + reply.calls[0].name
         said = self._model.no_tools or text.cut(text.printable(reply.text), _SHOWN)
@@ -83,7 +88,8 @@ class ModelCheck:
 
     async def _extraction(self, message: str) -> tuple:
         board = self._board
-        turn = {"seq": 0, "sid": "", "who": OWNER.principal, "at": board.clock.now(), "text": message}
+        turn = {"seq": 0, "sid": "", "who": OWNER.principal, "scope": own_scope(OWNER), "text": message}
+        turn["at"] = board.clock.now()
         batch = ExtractBatch(board.config, board.clock, board.records, _NoJournal(), board.notes, [turn])
         batch.apply(await batch.ask(self._model, board.learning_cursor))
         if batch.changes:

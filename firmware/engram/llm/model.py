@@ -23,6 +23,7 @@ _UNFIT = (400, 404, 405, 422, 500, 501)  # statuses of a request that does not f
 _LOADING = const(503)  # passes when the service has its model, however long that takes
 _LOCAL = const("; check that it runs: localhost is the board itself, so name your computer's address in llm.url")
 _NOT_CALLED = const(2)  # orders in a row, after which a model counts as one without tools
+_UNASKED = const(20)  # turns for which it is asked without them; one more order decides then
 _TRUST = const(8)  # orders more, for a model that has called
 _NOT_READY = const("the model's service is not ready yet, and is waited for")
 _READING = const("reading the prompt")
@@ -34,8 +35,7 @@ _NEVER_CALLS = const(" (it answered orders without a call)")
 class _Habits:
     without: tuple = ()  # what requests to it leave out, see refusal.py
     opens_no_thought = False  # its last thought came without the opening mark
-    no_tools = ""  # why it is asked without tools
-    not_called = 0  # orders in a row that it answered without a call, less those of its trust
+    no_tools = ""  # why its service refuses tools
 
 
 class Model:
@@ -55,6 +55,8 @@ class Model:
     calls = tokens = 0
     """Requests since the start, and the tokens in both directions, as the service counts them."""
     problem = ""
+    not_called = 0
+    """Orders in a row without a call, less those of its trust; from _NOT_CALLED on the turns without tools, and one more."""
     work = _THINKING
     """What it does, as people read it."""
 
@@ -69,14 +71,18 @@ class Model:
     @property
     def no_tools(self) -> str:
         """The reason that the model is asked without tools, "" if it is asked with them."""
-        return self._habits.setdefault(self.name, _Habits()).no_tools
+        refused = self._habits.setdefault(self.name, _Habits()).no_tools
+        return refused or (_NEVER_CALLS if self.not_called >= _NOT_CALLED else "")
+
+    def note_call(self) -> None:
+        """Trust a model that called a tool as it should."""
+        self.not_called = -_TRUST
 
     def note_no_call(self) -> None:
         """Count an order that the model answered without a call."""
-        habits = self._habits[self.name]
-        habits.not_called += 1
-        if habits.not_called == _NOT_CALLED:
-            habits.no_tools = habits.no_tools or _NEVER_CALLS
+        self.not_called += 1
+        if self.not_called == _NOT_CALLED:
+            self.not_called += _UNASKED - 1
 
     def tidy(self) -> None:
         """Close an idle link; call it now and then."""
@@ -96,9 +102,8 @@ class Model:
         finally:
             self.work = _THINKING
         self.problem = ""
-        if reply.calls:
-            habits.not_called = -_TRUST
-            habits.no_tools = habits.no_tools if "tools" in habits.without else ""
+        if request.tools and self.not_called >= _NOT_CALLED:
+            self.not_called -= 1
         self.tokens += max(0, reply.usage[0]) + max(0, reply.usage[1])
         return reply
 
@@ -156,7 +161,7 @@ class _Asking(namedtuple("_Asking", "model habits request on_text on_retry")):
         model, request, draft = self.model, self.request, self._draft
         path, headers = model.adapter.path(model.client.prefix), model.adapter.headers(model.key)
 
-        without = self._without + (("tools",) if self.habits.no_tools else ())
+        without = self._without + (("tools",) if model.not_called >= _NOT_CALLED else ())
 
         def body():
             return model.adapter.body(request, self._name, without)

@@ -9,6 +9,7 @@ remember, forget, find   what follows is to be kept, forgotten, searched for
     3, 4   only behind a colon, with 3 or a comma; or what stands before it, at the end of a text: "..., don't forget it"
 unkept     asks, as a sentence of its own, that nothing of the conversation is kept
 linking    what may part an order at the end from what is to be kept, in a script without spaces
+remind     asks to be told something later; it may stand anywhere
 joining    what may stand before a question alone
 question   opens a question that has no mark at its end; with 3 it may also end one
 asking     opens what most probably is a question; in a script without spaces both may stand anywhere
@@ -95,6 +96,18 @@ def only_asks(content: str) -> bool:
         return False
     before = max([content.rfind(mark, 0, len(content) - 1) for mark in _ENDS])
     return before < 0 or len(content[:before].split()) <= _GREETING
+
+
+def wants_reminder(message: str) -> bool:
+    """True if a message asks, anywhere, to be reminded later."""
+    words = split_words(encode(message))
+    return any(_lexicon.longest(words, at)[0] == "remind" for at in range(len(words)))
+
+
+def goes_on(content: str) -> bool:
+    """True if something stands behind the first sentence of a text."""
+    content = strip_end(content, _AROUND)
+    return any(mark in content for mark in _ENDS)
 
 
 def own_words(content: str) -> str:

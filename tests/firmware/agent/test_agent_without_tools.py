@@ -3,19 +3,22 @@
 import io
 import json
 
-from board import Board, lines_of
+from board import Board, Script, lines_of
 from engram.agent.answer import Reply
 from engram.channels.console.console import Console
 from engram.channels.message import Message
 from engram.llm.model import Model
 from engram.llm.openai import OpenAI
+from engram.llm.types import Call
 from engram.memory.access import OWNER
 from engram.memory.texts.notes import MEMORY
 from engram.net.http import Client
 from llm_peer import Peer, answer, stream
 from turns import Ear
 
-NOTED = '{"choices":[{"delta":{"content":"Noted."},"finish_reason":"stop"}]}'
+EVENT = '{"choices":[{"delta":{"content":%s},"finish_reason":"%s"}]}'
+NOTED = EVENT % ('"Noted."', "stop")
+AS_TEXT = 'A call:\n<tool_call>\n{"name": "memory_store", "arguments": {"content": "x", "tags": ["a"]}}\n</tool_call>'
 THOUGHT = '{"choices":[{"delta":{"reasoning_content":"hm"}}]}'
 ORDERS = ("remember that my bike is green", "remember that my car is red", "remember that my boat is blue")
 
@@ -24,11 +27,12 @@ def served(peer, **settings):
     return Board().serve(Model(Client(peer.url + "/v1", stall_ms=60_000), OpenAI(), "tiny", retries=0), **settings)
 
 
-async def talk(*sayings, **settings):
-    """(board, what was told of each message, the bodies of the requests) with a model that only says "Noted."."""
+async def talk(*sayings, reply="Noted.", reason="stop", **settings):
+    """(board, what was told of each message, the bodies of the requests) with a model that only says `reply`."""
     told = []
-    async with Peer(*[[stream([NOTED, "[DONE]"])]] * len(sayings)) as peer:
+    async with Peer(*[[stream([EVENT % (json.dumps(reply), reason), "[DONE]"])]] * len(sayings)) as peer:
         board = served(peer, **settings)
+        board.records.store("The bike is green", ["bike"], OWNER)
         for said in sayings:
             ear = Ear()
             await board.agent.turn(OWNER, said, ear)
@@ -36,20 +40,62 @@ async def talk(*sayings, **settings):
     return board, told, [json.loads(body) for _, body in peer.requests]
 
 
-async def test_orders_that_are_answered_without_a_call_are_carried_out_by_the_board():
-    board, told, sent = await talk(ORDERS[0], *ORDERS, "what colour is my boat?")
-    assert told[0] == ["Remembered as m1: my bike is green", "Noted."] and len(told[1]) == 2
-    assert "tiny calls no tools" in told[2][1] and told[3:] == [["Remembered as m3: my boat is blue"], ["Noted."]]
-    assert ["tools" in body for body in sent] == [True, True, True, False]
-    system, last = sent[3]["messages"][0]["content"], sent[3]["messages"][-1]["content"]
+async def test_a_model_that_answers_two_orders_without_a_call_is_asked_without_tools():
+    two = "remember that I see the dentist on Friday. Also, why is Paris so old"
+    board, told, sent = await talk(*ORDERS, two, "remind me in 10 minutes to drink", "what colour is my boat?")
+    assert told[0] == ["Noted."] and told[1][0] == "Remembered as m2: my car is red" and len(told[1]) == 3
+    assert "tiny calls no tools" in told[1][1] and told[2] == ["Remembered as m3: my boat is blue"]
+    assert told[3] == ["Remembered as m4: " + two[14:], "Noted."]
+    assert told[4:] == [["no timer was set: /timers add TIME TEXT sets one.", "Noted."], ["Noted."]]
+    assert ["tools" in body for body in sent] == [True, True, False, False, False]
+    system, last = sent[-1]["messages"][0]["content"], sent[-1]["messages"][-1]["content"]
     assert "memory_" not in system and "cannot store" in system and "my boat is blue" in last
     assert any("tiny; calls no tools (it answered orders" in line for line in lines_of(board, "/stats"))
 
 
-async def test_an_order_is_kept_without_a_call_in_lightweight_mode_too():
+async def test_only_an_order_that_a_model_has_denied_counts_against_it():
+    for said, reply, reason, counts in (
+        (ORDERS[0], "Which bike?", "stop", False),
+        (ORDERS[0], "I will store that now and", "length", False),
+        ("how does a tool call look?", AS_TEXT, "stop", False),
+        (ORDERS[0], AS_TEXT, "stop", True),
+        ("remember this", "Noted.", "stop", False),
+    ):
+        board, told, _ = await talk(said, said, reply=reply, reason=reason)
+        assert bool(board.model.no_tools) == counts and bool(board.records.count(OWNER) > 1) == counts, told
+
+
+async def test_a_person_is_told_that_nothing_was_kept_or_forgotten():
+    unkept = "nothing was kept: the model called no tool for it; /note ... keeps a line."
     board, told, _ = await talk(*ORDERS[:2], mode="lightweight")
-    assert board.notes.for_caller(OWNER).text(MEMORY).split("\n")[:2] == ["- my bike is green", "- my car is red"]
-    assert "nothing else is kept" in told[1][1]
+    assert told[0] == [unkept, "Noted."] and "nothing else is kept" in told[1][1]
+    assert board.notes.for_caller(OWNER).text(MEMORY).split("\n")[:1] == ["- my car is red"]
+    assert (await talk(ORDERS[0], extract_on=False))[1] == [[unkept, "Noted."]]
+    unforgotten = "nothing was forgotten: /forget and an id, or its words, does that."
+    assert (await talk("forget m1", "forget it"))[1] == [[unforgotten, "Noted."], ["Noted."]]
+    assert (await talk("forget m1", reply="This one?"))[1] == [["This one?"]]
+
+
+async def test_a_call_that_worked_earns_trust_and_one_that_kept_carries_the_order_out():
+    class Noting(Script):
+        def note_call(self):
+            noted.append("worked")
+
+        def note_no_call(self):
+            noted.append("denied")
+
+    for name, arguments, expected in (
+        ("save_memory", {"text": "my bike is green"}, ["denied"]),
+        ("memory_store", {"content": "my bike is green"}, ["denied"]),
+        ("memory_search", {"query": "bike"}, ["worked", "denied"]),
+        ("memory_store", {"content": "my bike is green", "tags": ["bike"]}, ["worked"]),
+        ("memory_store", {"content": "The bike is green", "tags": ["bike"]}, ["worked"]),
+    ):
+        noted = []
+        board = Board().serve(Noting([Call("c", name, json.dumps(arguments))], "Saved!"))
+        board.records.store("The bike is green", ["bike"], OWNER)
+        await board.agent.turn(OWNER, ORDERS[0], Ear())
+        assert noted == expected, (name, arguments)
 
 
 async def test_a_silent_model_is_seen_at_work():

@@ -94,15 +94,18 @@ async def test_a_model_that_refuses_tools_is_asked_without_them():
         assert "requires --jinja" in way.model.no_tools and way.notes == []
 
 
-async def test_a_model_that_answers_two_orders_without_a_call_is_asked_without_tools_until_it_calls():
-    called = '{"choices":[{"message":{"content":"{\\"name\\":\\"memory_list\\",\\"arguments\\":{}}"}}]}'
-    sent = []
-    async with _Way([_WHOLE], [_WHOLE], [_WHOLE], [answer(called.encode())]) as way:
-        for _ in range(8):
+async def test_a_model_is_asked_without_tools_after_two_orders_without_a_call_for_twenty_turns():
+    async with _Way(*[[_WHOLE]] * 20) as way:
+        model, sent = way.model, []
+        for is_denied in [True] * 2 + [False] * 20 + [True] + [False] * 2:
             sent += ["tools" in body for body in await way.ask(_request())]
-            if not way.reply.calls:
-                way.model.note_no_call()
-    assert sent == [True, True, False, False] + [True] * 4
+            if is_denied:
+                model.note_no_call()
+        assert sent == [True] * 2 + [False] * 20 + [True] + [False] * 2
+        model.note_call()
+        for _ in range(9):
+            model.note_no_call()
+        assert not model.no_tools
 
 
 async def test_what_was_refused_is_remembered_for_its_model_alone():

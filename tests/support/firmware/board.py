@@ -231,6 +231,9 @@ class Script:
         self.asked = 0
         self.requests = []
 
+    def note_call(self):
+        pass
+
     def note_no_call(self):
         pass
 
