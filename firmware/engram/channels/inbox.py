@@ -9,6 +9,7 @@ the other one and its reply in the same flush.
 
 import gc
 
+from engram import tables
 from engram.agent.agent import Origin, UnkeptOrigin
 from engram.channels.deliveries import Deliveries, Delivery, age_of, message_of
 from engram.channels.message import MID_LONGEST, ChannelSink, Message
@@ -24,13 +25,9 @@ _HOUR = const(3600)
 _READS = ("help", "memory", "recall", "export", "stats", "model")
 _READS_ALONE = ("session", "timers", "mode", "workspace", "people")
 
-_NO_MEMORY = const("the board has not enough free memory for this: say it in shorter parts, or begin a /session new.")
-_NOT_AGAIN = const("this came before and is not carried out again; it may have been: look with /memory or /stats.")
-_LATE = const("this answers a message from %s ago")
-_EDITED_COMMAND = const("An edited command is not carried out: send it as a new message.")
-_EDITED_UNKNOWN = const("I do not have the message that you edited: send the correction as a new message.")
-_EDITED_OLD = const("You edited a message of %s ago, and I correct those of the last hour: send it as a new message.")
-_EDITED_ACTED = const("What you asked for there was done already: send what is to change as a new message.")
+_NO_MEMORY, _NOT_AGAIN, _LATE, _EDITED_COMMAND, _EDITED_UNKNOWN, _EDITED_OLD, _EDITED_ACTED = tables.rows(
+    "channels/inbox"
+)
 
 
 class MessageOrigin(Origin):

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from engram import diag
+from engram import diag, tables
 from engram.channels.deliveries import FAILED
 from engram.channels.message import Message
 from engram.channels.telegram.bot_api import NAME, BotError, destination_of, room_of
@@ -17,11 +17,8 @@ from engram.interrupt import start_task
 _LOOK_MS = const(50)
 _RETRY_S = const(10)  # before an answer that was not delivered is tried again
 _TRIED_MS = const(600_000)  # time for retries of an answer that is not on flash
-_FAILED = const("Your message was not answered, or the answer may not have arrived: say it again.")
+_FAILED, _CANCELLED, _NONE, _GREETING = tables.rows("channels/telegram/channel")
 _LOGGED = const(8)  # closed groups that the log names
-_CANCELLED = const("(The answer was cancelled.)")
-_NONE = const("No answer of yours is being made here.")
-_GREETING = const("Hello! Write to me, and I answer; what you want me to keep, I remember. /help lists the commands.")
 
 
 class Telegram:
