@@ -6,7 +6,7 @@ from engram.memory import ids
 from engram.memory.line_meaning import attributed_text
 from engram.memory.recall import snippet
 from engram.memory.texts.notes import MEMORY, is_note
-from engram.memory.texts.profile import FILES
+from engram.memory.texts.profile import FILES, TASK
 
 LINES = const(50)
 """Lines of a file in one result."""
@@ -43,7 +43,9 @@ def file_read(notes, name: str, first: int) -> dict:
 
 def edit(keeper, name: str, action: str, content: str, old) -> tuple:
     """Change a file of a profile or notebook; without an action, as `old` and the text suggest."""
-    action = action or ("replace" if old else "append" if content else "write")
+    action = action or ("replace" if old else "append" if content or name != TASK else "write")
+    if action == "append" and not content.strip():
+        raise ArgumentError("text", "must not be empty.")
     is_line = name == _TODAY and action == "append"
     if name == _TODAY:
         name = keeper.today()

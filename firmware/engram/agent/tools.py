@@ -5,7 +5,7 @@ from collections import namedtuple
 from engram import text
 from engram.agent import file_tools
 from engram.errors import ArgumentError, NotFound
-from engram.memory import access, catalog, events
+from engram.memory import access, catalog, events, ids
 from engram.memory.recall import best_confidence, is_certain, make_query, snippet, stored_notice
 from engram.memory.records import fields
 from engram.memory.texts.notes import MEMORY, is_note
@@ -47,6 +47,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "search archive archived notes")):
 
 _PAGE = const(10)
 _TAGS = const(60)  # tokens of the tags that an empty list names
+_FORGOTTEN = const(8)  # memories of one call: the person has to read them before their yes
 _SNIPPET = const(400)  # characters of one memory in a list
 _SHORTEST = const(40)  # of one in a list that is too long
 _RESULT_LONGEST = const(6000)  # characters of a result, as in toolbox.py
@@ -240,7 +241,14 @@ class MemoryTools(_Parts):
 
 
 def _refs(arguments: dict) -> list:
-    return arguments["id"].replace(",", " ").split()
+    """Return the ids of memories to forget, all of them checked; ArgumentError."""
+    given = arguments["id"]
+    refs = given if isinstance(given, list) else given.replace(",", " ").split()
+    if not 0 < len(refs) <= _FORGOTTEN:
+        raise ArgumentError("id", "must be 1 to %d ids." % _FORGOTTEN)
+    for ref in refs:
+        ids.number("id", ref, "m")
+    return refs
 
 
 def _shortened(values: dict) -> dict:

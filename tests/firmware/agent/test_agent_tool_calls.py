@@ -73,6 +73,14 @@ def test_several_are_forgotten_once_the_person_has_agreed():
     assert sorted(_run(board, "memory_forget", id="m1, m2")["forgotten"]) == ["m1", "m2"]
 
 
+def test_no_memory_is_forgotten_before_all_ids_are_checked():
+    board = _with_two()
+    for refs in ("m1 and m2", "m1 t1", "", [], ["m1", "bike"], ["m1"] * 9):
+        assert _error(_run(board, "memory_forget", id=refs))[0] == "id", refs
+    assert "needs" in _run(board, "memory_forget", id=["m1", "m2"])
+    assert board.records.count() == 2
+
+
 def test_a_yes_to_one_question_forgets_nothing_else():
     board = _with_two()
     _run(board, "memory_forget", id="m1, m2")

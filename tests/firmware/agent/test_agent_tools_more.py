@@ -71,6 +71,16 @@ def test_file_edit_appends_replaces_and_writes():
     assert board.profile.for_caller(OWNER).text("user.md") == "three\ntwo\n"
 
 
+def test_an_empty_text_empties_only_the_task_by_itself():
+    board = equipped()
+    for name in ("user.md", "task.md", "today"):
+        result_of(board, "file_edit", file=name, text="one")
+    for name in ("user.md", "soul.md", "today"):
+        assert problem_of(board, "file_edit", file=name, text="")[0] == "text"
+    assert result_of(board, "file_edit", file="task.md", text="")["characters"] == 0
+    assert result_of(board, "file_edit", file="user.md", action="write", text="")["characters"] == 0
+
+
 def test_the_profile_is_not_edited_in_a_group_room():
     found = problem_of(equipped(), "file_edit", ROOM, file="soul.md", action="append", text="x")
     assert found == ("file", "file: the profile can be changed only in a private room.")
