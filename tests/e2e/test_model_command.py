@@ -81,5 +81,4 @@ def test_a_model_that_counts_as_one_without_tools_is_asked_with_them_and_judged_
     printed = say(home.asking(server.url), *talk).printed
     before, after = printed.split("works; it called memory_store")
     assert "; calls no tools" in before and "; calls no tools" not in after
-    printed = say(home.asking(scripted(CHAT).url), "/model test", "/stats").printed
-    assert "; calls no tools" in printed
+    assert "; calls no tools" in say(home.asking(scripted(CHAT).url), "/model test", "/stats").printed

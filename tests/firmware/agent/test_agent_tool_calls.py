@@ -169,21 +169,11 @@ def test_arguments_that_are_no_object_are_refused():
 def test_a_value_in_another_form_with_one_meaning_is_taken():
     board = _board()
     for value, rule, wanted in (
-        ("3", "integer", 3),
-        (" 3 ", "integer", 3),
-        ("3.0", "integer", 3),
-        (3.0, "integer", 3),
-        ("0.5", "number", 0.5),
-        ("true", "boolean", True),
-        ("False", "boolean", False),
-        ("a", "array", ["a"]),
-        ("a, b c", "array", ["a", "b c"]),
-        ('["a", "b"]', "array", ["a", "b"]),
-        ("['a']", "array", ["a"]),
-        (None, "integer", None),
-        ("null", "array", None),
-        ("", "boolean", None),
-    ):
+        ("3", "integer", 3), (" 3 ", "integer", 3), ("3.0", "integer", 3), (3.0, "integer", 3),
+        ("0.5", "number", 0.5), ("true", "boolean", True), ("False", "boolean", False), ("a", "array", ["a"]),
+        ("a, b c", "array", ["a", "b c"]), ('["a", "b"]', "array", ["a", "b"]), ("['a']", "array", ["a"]),
+        (None, "integer", None), ("null", "array", None), ("", "boolean", None),
+    ):  # fmt: skip
         assert _checked(value, rule) == ({} if wanted is None else {"x": wanted}), (value, rule)
     board.records.store("x y", ["a"], keywords=["k"])
     _run(board, "memory_update", id="m1", content="y", keywords="null")
@@ -192,21 +182,10 @@ def test_a_value_in_another_form_with_one_meaning_is_taken():
 
 def test_a_value_with_no_meaning_or_two_is_refused():
     for value, rule in (
-        ("three", "integer"),
-        ("3.5", "integer"),
-        (3.5, "integer"),
-        ("1e999", "integer"),
-        ("80%", "number"),
-        ("true", "number"),
-        ("yes", "boolean"),
-        (1, "boolean"),
-        (7, "string"),
-        (["a"], "string"),
-        ('["a"', "array"),
-        ("a, b, c, d", "array"),
-        ({"a": 1}, "array"),
-        ([1], "array"),
-    ):
+        ("three", "integer"), ("3.5", "integer"), (3.5, "integer"), ("1e999", "integer"), ("80%", "number"),
+        ("true", "number"), ("yes", "boolean"), (1, "boolean"), (7, "string"), (["a"], "string"),
+        ('["a"', "array"), ("a, b, c, d", "array"), ({"a": 1}, "array"), ([1], "array"),
+    ):  # fmt: skip
         with raises(ArgumentError) as caught:
             _checked(value, rule)
         assert caught.error.argument == "x", (value, rule)

@@ -77,13 +77,8 @@ async def test_a_person_is_told_that_nothing_was_kept_or_forgotten():
 
 
 async def test_a_call_that_worked_earns_trust_and_one_that_kept_carries_the_order_out():
-    class Noting(Script):
-        def note_call(self):
-            noted.append("worked")
-
-        def note_no_call(self):
-            noted.append("denied")
-
+    noted, model = [], Script()
+    model.note_call, model.note_no_call = lambda: noted.append("worked"), lambda: noted.append("denied")
     for name, arguments, expected in (
         ("save_memory", {"text": "my bike is green"}, ["denied"]),
         ("memory_store", {"content": "my bike is green"}, ["denied"]),
@@ -91,8 +86,9 @@ async def test_a_call_that_worked_earns_trust_and_one_that_kept_carries_the_orde
         ("memory_store", {"content": "my bike is green", "tags": ["bike"]}, ["worked"]),
         ("memory_store", {"content": "The bike is green", "tags": ["bike"]}, ["worked"]),
     ):
-        noted = []
-        board = Board().serve(Noting([Call("c", name, json.dumps(arguments))], "Saved!"))
+        noted.clear()
+        model.steps = [[Call("c", name, json.dumps(arguments))], "Saved!"]
+        board = Board().serve(model)
         board.records.store("The bike is green", ["bike"], OWNER)
         await board.agent.turn(OWNER, ORDERS[0], Ear())
         assert noted == expected, (name, arguments)
@@ -106,7 +102,7 @@ async def test_a_silent_model_is_seen_at_work():
         loading = answer(b"", "503 Service Unavailable")
         async with Peer([loading], [400, head, 400, b"data: " + NOTED.encode() + b"\n\ndata: [DONE]\n\n"]) as peer:
             board = served(peer, console_echo=False)
-            board.model.first_wait_ms = 400
+            board.model.first_wait_ms = 400  # pyright: ignore[reportAttributeAccessIssue]  # it is no Script
             console = Console(board.config, board.inbox, io.BytesIO(), shown)
             await board.inbox.handle(Message("", OWNER, "hello", False, "", "", ""), console)
     finally:

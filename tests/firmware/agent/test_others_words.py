@@ -165,14 +165,10 @@ async def test_facts_are_read_out_of_own_words_alone():
 
 def test_the_marks_of_attachments_are_no_words_of_the_sender():
     for said, own in (
-        ("remember this", "remember this"),
-        ("[photo] remember this", "remember this"),
+        ("remember this", "remember this"), ("[photo] remember this", "remember this"),
         ("[photo] [photo] remember this", "remember this"),
-        ("[photo, media/0123456789abcdef] remember [this]", "remember [this]"),
-        ("[photo]", "[photo]"),
-        ("[file remember that.pdf]", "[file remember that.pdf]"),
-        ("[not closed", "[not closed"),
-        ("[a\nb] c", "[a\nb] c"),
-        ("", ""),
-    ):
+        ("[photo, media/0123456789abcdef] remember [this]", "remember [this]"), ("[photo]", "[photo]"),
+        ("[file remember that.pdf]", "[file remember that.pdf]"), ("[not closed", "[not closed"),
+        ("[a\nb] c", "[a\nb] c"), ("", ""),
+    ):  # fmt: skip
         assert own_words(said) == own, said

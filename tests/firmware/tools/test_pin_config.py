@@ -34,25 +34,16 @@ def test_a_pin_that_is_never_allowed_is_refused_in_each_mode():
 
 def test_a_field_that_is_wrong_is_named():
     wrong = (
-        ({"mode": "open"}, "mode"),
-        ({"mode": None}, "mode"),
-        ({"mode": "out", "pull": "up"}, "pull"),
-        ({"mode": "in", "safe": 1}, "safe"),
-        ({"mode": "in", "pull": "sideways"}, "pull"),
-        ({"mode": "out", "freq": 5}, "freq"),
-        ({"mode": "pwm", "freq": 0}, "freq"),
-        ({"mode": "pwm", "safe": 101}, "safe"),
-        ({"mode": "out", "safe": 2}, "safe"),
-        ({"mode": "out", "safe": True}, "safe"),
-        ({"mode": "out", "invert": 1}, "invert"),
-        ({"mode": "out", "unit": "V"}, "unit"),
-        ({"mode": "adc", "unit": "x" * 9}, "unit"),
-        ({"mode": "adc", "unit": 3}, "unit"),
-        ({"mode": "adc", "scale": 3}, "scale"),
-        ({"mode": "adc", "scale": [1]}, "scale"),
-        ({"mode": "adc", "scale": [1, "2"]}, "scale"),
+        ({"mode": "open"}, "mode"), ({"mode": None}, "mode"), ({"mode": "out", "pull": "up"}, "pull"),
+        ({"mode": "in", "safe": 1}, "safe"), ({"mode": "in", "pull": "sideways"}, "pull"),
+        ({"mode": "out", "freq": 5}, "freq"), ({"mode": "pwm", "freq": 0}, "freq"),
+        ({"mode": "pwm", "safe": 101}, "safe"), ({"mode": "out", "safe": 2}, "safe"),
+        ({"mode": "out", "safe": True}, "safe"), ({"mode": "out", "invert": 1}, "invert"),
+        ({"mode": "out", "unit": "V"}, "unit"), ({"mode": "adc", "unit": "x" * 9}, "unit"),
+        ({"mode": "adc", "unit": 3}, "unit"), ({"mode": "adc", "scale": 3}, "scale"),
+        ({"mode": "adc", "scale": [1]}, "scale"), ({"mode": "adc", "scale": [1, "2"]}, "scale"),
         ({"mode": "out", "colour": "red"}, "colour"),
-    )
+    )  # fmt: skip
     for fields, name in wrong:
         problem = _problem(lamp=dict(fields, pin=5))
         assert problem.startswith("config: pins.lamp: ") and name in problem, problem

@@ -89,14 +89,9 @@ async def test_a_wrong_value_and_an_input_are_refused():
     board = _board()
     del machine.driven[:]
     for pin, value in (
-        ("lamp", 40),
-        ("lamp", 2),
-        ("door", "on"),
-        ("soil", "on"),
-        ("lamp", "bright"),
-        ("fan", 101),
+        ("lamp", 40), ("lamp", 2), ("door", "on"), ("soil", "on"), ("lamp", "bright"), ("fan", 101),
         ("lamp", None),
-    ):
+    ):  # fmt: skip
         result, notice = await _call(board, "pin_set", pin=pin, value=value)
         assert "error" in result and notice == "", (pin, value)
     assert machine.driven == []
