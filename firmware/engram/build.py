@@ -242,11 +242,11 @@ class Board:
         from engram.learning.extract import Extraction  # absent, too
         from engram.learning.jobs import Jobs  # absent, too
 
-        config, clock, records, cursor = self.config, self.clock, self.records, self.learning_cursor
-        extraction = Extraction(config, clock, records, self.journal, self.notes, cursor, self.model, self.prompts)
-        self.distillation = Distillation(config, clock, records, self.note_retention, cursor, self.model)
-        diary = Diary(config, clock, records, self.journal, self.notes, cursor, self.model)
-        quiet_ms = 1000 * config.get("extract.pause_seconds")
+        prompts, clock, records, cursor = self.prompts, self.clock, self.records, self.learning_cursor
+        extraction = Extraction(prompts, clock, records, self.journal, self.notes, cursor, self.model)
+        self.distillation = Distillation(prompts, clock, records, self.note_retention, cursor, self.model)
+        diary = Diary(prompts, clock, records, self.journal, self.notes, cursor, self.model)
+        quiet_ms = 1000 * self.config.get("extract.pause_seconds")
         self.jobs = Jobs((extraction, diary, self.distillation), quiet_ms, self.turn_queue.is_busy)
 
     # --- links and people

@@ -81,7 +81,7 @@ class PromptBuilder(_Parts):
         """Return the Window of turns that the prompt for the turn `seq` shows before it."""
         mode = self.config.get("mode")
         room, for_memories = self._room(caller, mode), 0
-        stable = self._budget() - room
+        stable = self.room(self.reply_tokens()) - room
         if mode == "full":
             stable -= self._catalog_tokens()  # the prompt shows as many as there are
             budget = min(self._share(_RECALL_SHARE), self.config.get("recall.tokens"), room - 2 * _SMALLEST)
@@ -138,31 +138,33 @@ class PromptBuilder(_Parts):
             self._note_usage(used, estimate)
 
         room = max(_SMALLEST, room - text.tokens(message))
-        return Prompt(system, messages, notice, room, self._reply_tokens(), note_usage)
+        return Prompt(system, messages, notice, room, self.reply_tokens(), note_usage)
 
     def last_look(self, caller, message: str) -> Prompt:
         """Build the prompt of a silent turn, which has a message and no history."""
         mode = self.config.get("mode")
         room = self._room(caller, mode) // 4
         system = lambda: self._system(caller, mode, "")  # noqa: E731
-        return Prompt(system, lambda: (user(message),), "", room, self._reply_tokens(), lambda _used: None)
+        return Prompt(system, lambda: (user(message),), "", room, self.reply_tokens(), lambda _used: None)
 
     def _room(self, caller, mode: str) -> int:
-        room = self._budget()
+        room = self.room(self.reply_tokens())
         for tool in self.toolbox.listed(caller) if self._has_tools() else ():
             room -= tokens_of(tool)
         for block in self._system(caller, mode, ""):
             room -= text.tokens(block)
         return room - self._catalog_tokens() if mode == "full" else room
 
-    def _budget(self) -> int:
-        return (self.config.get("llm.context_tokens") - self._reply_tokens()) * 100 // self.percent - _MARGIN
+    def room(self, reply: int) -> int:
+        """Return the tokens, as they are estimated, of a prompt whose answer has at most `reply` tokens."""
+        return (self.config.get("llm.context_tokens") - reply) * 100 // self.percent - _MARGIN
 
     def _is_small(self) -> bool:
         return self.config.get("llm.context_tokens") < SMALL
 
-    def _reply_tokens(self) -> int:
-        most = self.config.get("llm.reply_tokens")
+    def reply_tokens(self, most: int = 0) -> int:
+        """Return the tokens that an answer of at most `most`, or llm.reply_tokens, may have in the model's window."""
+        most = most or self.config.get("llm.reply_tokens")
         return min(most, self.config.get("llm.context_tokens") // (4 if self._is_small() else 2))
 
     def estimate_more(self) -> None:
@@ -203,13 +205,13 @@ class PromptBuilder(_Parts):
         keeper = self.profiles.for_caller(caller)
         for name in keeper.names():
             if name in names:
-                yield _block(name, _beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
+                yield _block(name, beginning(keeper.text(name).strip(), budget - _MARK, _CUT))
 
     def _notes(self, notes):
         budget = self._share(_SMALL_SHARE if self._is_small() else _NOTES_SHARE) // 4
         content = notes.text("MEMORY.md").strip()
         if content:
-            yield _block("MEMORY.md", _beginning(content, 2 * budget - _MARK, _CUT))
+            yield _block("MEMORY.md", beginning(content, 2 * budget - _MARK, _CUT))
         for name in (notes.yesterday(), notes.today()):
             content = notes.text(name).strip()
             if content:
@@ -232,7 +234,7 @@ class PromptBuilder(_Parts):
             self.snapshots[sid] = snapshot = (key, {tag for tag, _ in tags}, line)
         _, known, line = snapshot
         fresh = ", ".join([tag for tag, _ in tags if tag not in known])
-        return line, _beginning(fresh, _NEW_TAGS, " …")
+        return line, beginning(fresh, _NEW_TAGS, " …")
 
     # --- history
 
@@ -316,7 +318,7 @@ class PromptBuilder(_Parts):
 
     def _fitted(self, content: str, seq: int, budget: int) -> tuple:
         mark = self._more(seq)
-        shown = _beginning(content, budget - _MARK, mark)
+        shown = beginning(content, budget - _MARK, mark)
         if shown == content:
             return content, ""
         read = len(shown) - len(mark)
@@ -340,7 +342,8 @@ def _block(name: str, content: str) -> str:
     return "<%s>\n%s\n</%s>" % (name, content, name)
 
 
-def _beginning(content: str, budget: int, mark: str) -> str:
+def beginning(content: str, budget: int, mark: str) -> str:
+    """Return a text, or its beginning of `budget` tokens and the mark."""
     if text.tokens(content) <= budget:
         return content
     # A character has at most eight quarters of a token, and at least one.
@@ -361,4 +364,4 @@ def _end(content: str, budget: int, mark: str) -> str:
         return content
     while total > budget and len(lines) > 1:
         total -= text.tokens(lines.pop(0)) + 1
-    return mark + _beginning("\n".join(lines), budget, _CUT)
+    return mark + beginning("\n".join(lines), budget, _CUT)

@@ -5,6 +5,7 @@ a distillation passes these lines over: the messages were read for facts themsel
 """
 
 from engram import text
+from engram.agent.prompt import beginning
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import is_said
@@ -18,6 +19,7 @@ from engram.text.openers import own_words
 
 _FEWEST = const(4)  # messages of a day that are worth a call
 _MOST = const(200)  # the last ones of a day
+_LEAST_TOKENS = const(20)  # of a message with its number and time
 _LINES = const(8)
 _LONGEST = const(200)  # characters of one
 _REPLY_TOKENS = const(800)
@@ -27,9 +29,10 @@ class Diary(Job):
     name = "diary"
     status_lines = Job.refusal_lines
 
-    def __init__(self, config, clock, records, journal, notes, cursor, model):
+    def __init__(self, prompts, clock, records, journal, notes, cursor, model):
         super().__init__(cursor)
-        self._config = config
+        self._prompts = prompts
+        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._journal = journal
@@ -67,15 +70,16 @@ class Diary(Job):
 
     async def _step(self) -> None:
         whose = min(self._waiting)
-        seqs = self._waiting[whose][:_MOST]
+        room = operations.room(self._prompts, "diary", _REPLY_TOKENS)
+        seqs = self._waiting[whose][: min(_MOST, room // _LEAST_TOKENS)]
         if len(seqs) >= _FEWEST and self._notes.people.has_room(whose):
-            await self._write(self._notes.named(whose), seqs)
+            await self._write(self._notes.named(whose), seqs, room // len(seqs) - _LEAST_TOKENS // 2)
         del self._waiting[whose]
         if not self._waiting:
             self._cursor.diary = self._day
             self._cursor.save()
 
-    async def _write(self, notebook, seqs: list) -> None:
+    async def _write(self, notebook, seqs: list, each: int) -> None:
         turns = [turn for turn in [self._journal.live_turn(seq) for seq in reversed(seqs)] if turn and "text" in turn]
         if not turns:
             return
@@ -83,8 +87,7 @@ class Diary(Job):
         there = notebook.text(name)
         if any("[t%d]" % seq in there or "[t%d " % seq in there for seq in seqs):
             return  # before a power cut
-        each = max(40, self._config.get("llm.context_tokens") // 2 // len(turns))
-        reading = DiaryBatch(self._config, self._records, self._clock, turns)
+        reading = DiaryBatch(self._prompts, self._records, self._clock, turns)
         reading.apply(await self._answered(reading.ask(self._model, self._cursor, each), name))
         for problem in reading.refused:
             self._refuse(name, problem)
@@ -100,17 +103,18 @@ class Diary(Job):
 class DiaryBatch(operations.Batch):
     """The messages of one day in one notebook; `lines` are those of its note."""
 
-    def __init__(self, config, records, clock, turns: list):
-        super().__init__(config, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
+    def __init__(self, prompts, records, clock, turns: list):
+        super().__init__(prompts, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
         self._clock = clock
         self._turns = turns
         self.lines = []
 
     async def ask(self, model, cursor, each: int) -> list:
-        """Return the elements of the model's answer on the first `each` characters of a message; ArgumentError, ModelError."""
+        """Return the elements of the model's answer on the first `each` tokens of a message; ArgumentError, ModelError."""
         lines = ["<said>"]
         for number, turn in enumerate(self._turns, 1):
-            lines.append(fenced("[%d %s] %s" % (number, self._time(turn), text.cut(own_words(turn["text"]), each))))
+            said = beginning(own_words(turn["text"]), each, "")
+            lines.append(fenced("[%d %s] %s" % (number, self._time(turn), said)))
         said = "\n".join(lines + ["</said>"])
         return await self._ask(model, cursor, "diary", said, "line", _REPLY_TOKENS)
 

@@ -7,6 +7,7 @@ twice.
 """
 
 from engram import diag, text
+from engram.agent.prompt import beginning
 from engram.clock import day_number
 from engram.errors import ArgumentError
 from engram.learning import operations
@@ -43,9 +44,10 @@ class Report:
 class Distillation(Job):
     name = "distilling"
 
-    def __init__(self, config, clock, records, daily, cursor, model):
+    def __init__(self, prompts, clock, records, daily, cursor, model):
         super().__init__(cursor)
-        self._config = config
+        self._prompts = prompts
+        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._daily = daily
@@ -84,13 +86,13 @@ class Distillation(Job):
             return  # cleared meanwhile
         principal = min(waiting)
         report = self.report = self._asked.get(principal) or Report()
-        room = self._config.get("llm.context_tokens") - _REPLY_TOKENS
+        room = operations.room(self._prompts, "distill", _REPLY_TOKENS)
         # An answer that was too long, or cut, is shorter for fewer notes.
         batch = daily.batch(principal, CHARS >> self._attempts, room // 2)
         if batch:
             self._records.check_room()
-            distilling = DistillBatch(self._config, self._records, batch)
-            asking = distilling.ask(self._model, self._cursor)
+            distilling = DistillBatch(self._prompts, self._records, batch)
+            asking = distilling.ask(self._model, self._cursor, room)
             distilling.apply(await self._answered(asking, "%d notes" % len(batch.entries)))
             self._keep(batch, distilling, report)
             diag.info("distilling", report.line())
@@ -142,27 +144,29 @@ class DistillBatch(operations.Batch):
     source = "distilled"
     is_trusted = False
 
-    def __init__(self, config, records, batch):
+    def __init__(self, prompts, records, batch):
         refs = ["e%d" % (at + 1) for at in range(len(batch.entries))]
-        super().__init__(config, records, notebook_reader(batch.principal), refs)
+        super().__init__(prompts, records, notebook_reader(batch.principal), refs)
         self._entries = batch.entries
         self._of = dict(zip(refs, batch.entries))
         self._left = _FACTS
         self.used = set()
 
-    async def ask(self, model, cursor) -> list:
-        """Return the elements of the model's answer; ArgumentError, ModelError."""
-        message = await self._message()
+    async def ask(self, model, cursor, room: int) -> list:
+        """Return the elements of the model's answer to a message of `room` tokens; ArgumentError, ModelError."""
+        message = await self._message(room)
         kinds = "add event" + (" update" if self.known else "")
         return await self._ask(model, cursor, "distill", message, kinds, _REPLY_TOKENS)
 
-    async def _message(self) -> str:
+    async def _message(self, room: int) -> str:
         notes = [note for _, note in self._entries]
         looked_up = notes[:: (len(notes) + _LOOKED_UP - 1) // _LOOKED_UP]
-        lines = await self._show_known(looked_up, 2, _KNOWN, _TAGS) + ["<notes>"]
+        lines = ["<notes>"]
         for at, (day, note) in enumerate(self._entries):
-            lines.append(operations.fenced("[%d %s] %s" % (at + 1, day, note)))
-        return "\n".join(lines + ["</notes>"])
+            lines.append(operations.fenced("[%d %s] %s" % (at + 1, day, beginning(note, room, ""))))
+        shown = "\n".join(lines + ["</notes>"])
+        known = await self._show_known(looked_up, 2, _KNOWN, _TAGS, room - text.tokens(shown))
+        return "\n".join(known + [shown])
 
     def _apply(self, element: dict) -> None:
         sources = self._named(element)

@@ -12,6 +12,7 @@ model keeps what should last with its tools.
 from engram import diag, tables, text
 from engram.agent.agent import Sink, Turn
 from engram.agent.answer import Reply, run_tool_loop
+from engram.agent.prompt import beginning
 from engram.errors import ArgumentError
 from engram.learning import operations
 from engram.learning.cursor import SPENT
@@ -33,6 +34,7 @@ _REPLY_TOKENS = const(800)  # of the list of facts: what a model that does not s
 _TAGS = const(150)  # tokens of the tags in use
 _KNOWN = const(8)  # records that the new facts may touch
 _SAID = const(3000)  # characters of one message
+_FENCE = const(20)  # tokens around one
 _SHORT = const(8)  # words of an answer such as "yes, that is right"
 
 _GIST_TOKENS = const(450)  # of an answer with a gist, more than without
@@ -44,15 +46,15 @@ _KEEPING = const("memory_store memory_update memory_search file_read file_edit")
 class Extraction(Job):
     name = "learning"
 
-    def __init__(self, config, clock, records, journal, notes, cursor, model, prompts):
+    def __init__(self, prompts, clock, records, journal, notes, cursor, model):
         super().__init__(cursor)
-        self._config = config
+        self._prompts = prompts
+        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._journal = journal
         self._notes = notes
         self._model = model
-        self._prompts = prompts
         self.stored = 0
         self.read = 0
 
@@ -82,13 +84,13 @@ class Extraction(Job):
         if gone:
             diag.warning("learning", "%d lines of the journal left before they were read for facts" % gone)
         # One alone after a failure: it may be the only one that the model cannot take.
-        batch = cursor.batch(1 if self._attempts else _TURNS, _room(self._config))
+        batch = cursor.batch(1 if self._attempts else _TURNS, _room(self._prompts))
         turns = [turn for turn in batch.turns if content_terms(turn["text"])]  # no greeting or thanks
         if not turns:
             cursor.until = batch.until  # seen again after a restart: that needs no write
             return
         self._records.check_room()
-        reading = ExtractBatch(self._config, self._clock, self._records, self._journal, self._notes, turns)
+        reading = ExtractBatch(self._prompts, self._clock, self._records, self._journal, self._notes, turns)
         reading.gist.turns = self._untold(turns[0]["sid"], reading.caller)
         asking = self._look(reading) if self._has_last_look() else reading.ask(self._model, cursor)
         reading.apply(await self._answered(asking, reading.name))
@@ -118,7 +120,8 @@ class Extraction(Job):
         if turn.caller.group and config.get("mode") != "full":
             return []  # MEMORY.md is private
         turn.only = tuple(_KEEPING.split())  # type: ignore
-        message = "\n".join(reading.gist.lines(_room(config)) + reading.said() + [tables.read("learning/look")])
+        room = _room(self._prompts)
+        message = "\n".join(reading.gist.lines(room) + reading.said(2 * room) + [tables.read("learning/look")])
         message += _LOOK_GIST % tables.read("learning/gist").strip() if reading.gist.turns else ""
         self._cursor.spend(text.tokens(message))
         prompts = self._prompts
@@ -147,8 +150,8 @@ class ExtractBatch(operations.Batch):
 
     source = "auto_llm"
 
-    def __init__(self, config, clock, records, journal, notes, turns: list):
-        super().__init__(config, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
+    def __init__(self, prompts, clock, records, journal, notes, turns: list):
+        super().__init__(prompts, records, access.turn_principal(turns[0]), ["t%d" % turn["seq"] for turn in turns])
         self._clock = clock
         self._journal = journal
         self._notes = notes
@@ -163,29 +166,32 @@ class ExtractBatch(operations.Batch):
 
     async def ask(self, model, cursor) -> list:
         """Return the elements of the model's answer; ArgumentError, ModelError."""
-        message = await self.message()
-        kinds, most = "add event none note" + (" update forget" if self.known else ""), _REPLY_TOKENS
+        most = _REPLY_TOKENS + (_GIST_TOKENS if self.gist.turns else 0)
+        message = await self.message(operations.room(self._prompts, "extract", most))
+        kinds = "add event none note" + (" update forget" if self.known else "")
         if self.gist.turns:
             message += _GIST % tables.read("learning/gist").strip()
-            kinds, most = kinds + " gist", most + _GIST_TOKENS
+            kinds += " gist"
         return await self._ask(model, cursor, "extract", message, kinds, most)
 
-    async def message(self) -> str:
-        """Return the prompt of the messages with the known facts."""
+    async def message(self, room: int) -> str:
+        """Return the prompt, of about `room` tokens, of the messages with the known facts."""
         each = max(2, _KNOWN // len(self._turns))
         texts = [turn["text"] + "\n" + self._said_before(turn) for turn in self._turns]
-        known = await self._show_known(texts, each, _KNOWN, _TAGS)
-        return "\n".join(known + self.gist.lines(_room(self._config)) + self.said())
+        lines = self.gist.lines(_room(self._prompts))
+        said = "\n".join(lines + self.said(room - text.tokens("\n".join(lines))))
+        known = await self._show_known(texts, each, _KNOWN, _TAGS, room - text.tokens(said))
+        return "\n".join(known + [said])
 
-    def said(self) -> list:
-        """Return prompt lines of the messages, with what the agent had said before each."""
-        lines = []
+    def said(self, room: int) -> list:
+        """Return prompt lines of the messages in `room` tokens, and if they fit of what the agent had said before each."""
+        lines, texts = [], [beginning(text.cut(turn["text"], _SAID), room - _FENCE, "") for turn in self._turns]
+        spare = (room - sum([text.tokens(said) + _FENCE for said in texts])) // 2 // len(texts)
         for at, turn in enumerate(self._turns):
-            ref = self._refs[at]
-            before = self._before[ref] = self._said_before(turn)
+            ref, said = self._refs[at], texts[at]
+            before = self._before[ref] = beginning(self._said_before(turn), spare - _FENCE, "")
             if before:
                 lines += ["<before>", fenced(before), "</before>"]
-            said = text.cut(turn["text"], _SAID)
             if len(said) < len(turn["text"]):
                 diag.info("learning", "only the beginning of %s was read for facts: it is long" % ref)
             day = "day unknown" if turn.get("guess") else self._clock.day(turn["at"])
@@ -298,9 +304,10 @@ class _NextGist:
         if not self.turns:
             return []
         self._before = self._journal.gists.of(*self._of)
-        each = max(40, 4 * room // len(self.turns))
-        lines = ["<gist>", fenced(self._before[1]), "</gist>", "<session>"]
-        lines += [fenced("[%s] %s" % (turn["who"], snippet(attributed_text(turn), each))) for turn in self.turns]
+        lines = ["<gist>", fenced(beginning(self._before[1], room, "")), "</gist>", "<session>"]
+        for turn in self.turns:
+            told = beginning(snippet(attributed_text(turn), _SAID), room // len(self.turns), "…")
+            lines.append(fenced("[%s] %s" % (turn["who"], told)))
         return lines + ["</session>"]
 
     def keep(self) -> None:
@@ -313,6 +320,6 @@ class _NextGist:
             journal.gists.put(*self._of, self.turns[-1]["seq"], self.text)
 
 
-def _room(config) -> int:
+def _room(prompts) -> int:
     """Return the tokens that messages may have in one prompt."""
-    return min(_BATCH_TOKENS, config.get("llm.context_tokens") // 8)
+    return min(_BATCH_TOKENS, prompts.room(0) // 8)

@@ -81,8 +81,8 @@ class ModelCheck:
         async def on_retry(problem: str, _wait_ms: int) -> None:
             await self._sink.notice(problem)
 
-        tools, most = board.toolbox.listed(OWNER), board.config.get("llm.reply_tokens")
-        reply = await self._model.stream(Request(prompt.system, prompt.messages, tools, most, ""), on_text, on_retry)
+        request = Request(prompt.system, prompt.messages, board.toolbox.listed(OWNER), prompt.reply_tokens, "")
+        reply = await self._model.stream(request, on_text, on_retry)
         firsts.append(ticks_ms())
         return reply, max(1, ticks_diff(firsts[0], began)), max(1, ticks_diff(firsts[-1], firsts[0]))
 
@@ -90,7 +90,7 @@ class ModelCheck:
         board = self._board
         turn = {"seq": 0, "sid": "", "who": OWNER.principal, "scope": own_scope(OWNER), "text": message}
         turn["at"] = board.clock.now()
-        batch = ExtractBatch(board.config, board.clock, board.records, _NoJournal(), board.notes, [turn])
+        batch = ExtractBatch(board.prompts, board.clock, board.records, _NoJournal(), board.notes, [turn])
         batch.apply(await batch.ask(self._model, board.learning_cursor))
         if batch.changes:
             return True, "it read: " + batch.changes[0].values["content"]

@@ -33,6 +33,8 @@ CONTENT_CHARS = 400
 
 SNIPPET = 240
 
+_LEAST_TOKENS = const(200)  # of what is read: less teaches nothing
+_REF_TOKENS = const(8)  # of a line's id and fence
 _MOST_REFS = const(8)  # turns, and notes, that a record names
 _KINDS = const(("add", "update", "supersede", "note"))
 _FIELDS = const(("keywords", "type", "importance"))
@@ -161,6 +163,12 @@ def fenced(content: str) -> str:
     return content.replace("<", "‹")
 
 
+def room(prompts, prompt: str, reply: int) -> int:
+    """Return the tokens that may be read in one call with the texts of a prompt and an answer of at most `reply`."""
+    left = prompts.room(prompts.reply_tokens(reply)) - text.tokens(tables.read("learning/" + prompt))
+    return max(_LEAST_TOKENS, left)
+
+
 class Batch:
     """One request for facts of one caller, checked against the known records."""
 
@@ -174,8 +182,8 @@ class Batch:
     source = ""
     is_trusted = True
 
-    def __init__(self, config, records, caller, refs: list):
-        self._config = config
+    def __init__(self, prompts, records, caller, refs: list):
+        self._prompts = prompts
         self._records = records
         self._refs = refs
         self.caller = caller
@@ -195,21 +203,26 @@ class Batch:
         message += "\n" + rows.pop()
         asked = "\n".join([row for row in rows if row[0] not in "<{"])
         turns = [(user if row[0] == "<" else assistant)(row) for row in rows if row[0] in "<{"] + [user(message)]
-        request = Request(lambda: (asked,), lambda: turns, (), reply_tokens, self._config.get("extract.model"))
+        most, model_name = self._prompts.reply_tokens(reply_tokens), self._prompts.config.get("extract.model")
+        request = Request(lambda: (asked,), lambda: turns, (), most, model_name)
         request.schema = schema(kinds)
         return read(await _answer(model, cursor, request, text.tokens("\n".join(rows) + message)))
 
-    async def _show_known(self, texts, each: int, most: int, tag_tokens: int) -> list:
-        """Return prompt lines of the used tags and of up to `most` related records, `each` per text."""
+    async def _show_known(self, texts, each: int, most: int, tag_tokens: int, room: int) -> list:
+        """Return prompt lines, of `room` tokens, of the used tags and of up to `most` related records, `each` per text."""
         found = {}
         for said in texts:
             for _, record in self._records.search(make_query(said, self.caller), each):
-                if len(found) < most and record.get("scope", access.ALL) == self.scope:
-                    found[record["id"]] = snippet(fields.stated(record), SNIPPET)
+                is_new = record["id"] not in found and record.get("scope", access.ALL) == self.scope
+                stated = snippet(fields.stated(record), SNIPPET)
+                tokens = text.tokens(stated) + _REF_TOKENS
+                if is_new and len(found) < most and tokens <= room:
+                    found[record["id"]] = stated
+                    room -= tokens
             # Each search takes a while: others have their turn.
             await sleep_ms(0)
         self.known = list(found)
-        tags = catalog.line(catalog.ranked(self._records, self.caller), tag_tokens)
+        tags = catalog.line(catalog.ranked(self._records, self.caller), min(tag_tokens, room))
         lines = ["<tags>", fenced(tags), "</tags>"] if tags else []
         known = [fenced("[%s] %s" % pair) for pair in found.items()]
         return lines + (["<known>"] + known + ["</known>"] if known else [])

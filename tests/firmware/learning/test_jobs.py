@@ -2,8 +2,11 @@
 
 import asyncio
 
+from board import DAY, Board, Script, say
+from engram import text
 from engram.learning.jobs import Jobs
-from learners import add, contents, facts, learner, tell
+from engram.memory.access import OWNER
+from learners import add, contents, facts, learner, read, tell
 from support import wait_until
 
 SISTER = "The user's sister Anna lives in Bonn"
@@ -92,3 +95,38 @@ async def test_a_message_breaks_the_reading_off_and_is_answered_first():
     await wait_until("the end of the reading", lambda: not board.learning_cursor.behind)
     task.cancel()
     assert order == ["facts asked for", "reply", "facts"] and len(contents(board)) == 2
+
+
+class _Scale(Script):
+    """A model that finds nothing; `sizes` has the tokens of each prompt, and of its reply."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes = []
+
+    async def stream(self, request, on_text, on_retry=None):
+        self.steps = ["[]"]
+        reply = await super().stream(request, on_text)
+        texts = self.requests.pop()
+        self.sizes.append((sum([text.tokens(each) + 4 for each in texts]), request.max_tokens))
+        return reply
+
+
+async def test_no_call_of_learning_is_larger_than_the_window():
+    for window, percent, words in ((2048, 100, "自行车很好"), (4096, 150, "велосипед ")):
+        model = _Scale()
+        board = Board().learn(model, extract_on=True, llm_context_tokens=window, session_messages=20)
+        board.prompts.percent = percent
+        for number in range(10):
+            board.remember(words * 30 + str(number), ["tag-%d" % number])
+        for count in (300, 40, 3) + (5,) * 24:
+            say(board, words * 60, "assistant")
+            say(board, words * count)
+        board.notes.for_caller(OWNER).note(words * 300)
+        board.notes.for_caller(OWNER).note(words * 5)
+        board.now += DAY
+        board.distillation.ask("owner", True)
+        await read(board, 60)
+        assert not board.learning_cursor.behind and not board.note_retention.waiting() and len(model.sizes) > 6
+        largest = max([tokens * percent // 100 + reply for tokens, reply in model.sizes])
+        assert window * 3 // 5 < largest <= window, (window, words, largest)

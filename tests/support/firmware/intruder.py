@@ -410,10 +410,10 @@ class Intruder:
             self.check("the prompt", said + " t%d" % seq, _all(prompt) + prompt.notice)
             board = self.board
             turns = [board.journal.turn(seq)]
-            reading = ExtractBatch(board.config, board.clock, board.records, board.journal, board.notes, turns)
-            message = asyncio.run(reading.message())
+            reading = ExtractBatch(board.prompts, board.clock, board.records, board.journal, board.notes, turns)
+            message = asyncio.run(reading.message(2000))
             self.check("the reading", said + " t%d" % seq, message)
-            look = board.prompts.last_look(self.caller, "\n".join(reading.said()))
+            look = board.prompts.last_look(self.caller, "\n".join(reading.said(2000)))
             self.check("the last look", said + " t%d" % seq, _all(look))
 
     def try_code(self):
