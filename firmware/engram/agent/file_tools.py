@@ -20,7 +20,7 @@ _PORTION = const(3500)  # characters of the JSON of a text that is read piece by
 def reference(query: str) -> tuple:
     """Return (id or file, first character or line) that a query names, ("", 0) for words."""
     ref, mark, first = query.strip().partition("#")
-    is_id = ref[:1] in ("m", "t", "M", "T") and ref[1:].encode().isdigit()
+    is_id = ref[:1] in ("m", "t") and ref[1:].encode().isdigit()
     is_file = ref[-3:] == ".md" and (mark or " " not in ref)
     if not (is_id or is_file) or (mark and not first.encode().isdigit()):
         return "", 0
@@ -77,7 +77,7 @@ def read(tools, ref: str, first: int, turn, more) -> tuple:
         return _from_companion(tools, more, first, turn.caller), ""
     if ref[-3:] == ".md":
         return file_read(tools.notes.for_caller(turn.caller), ref, first), ""
-    if ref[:1].lower() == "t":
+    if ref[:1] == "t":
         turns = tools.journal.get(ref, turn.caller, _AROUND)
         return _shown_turns(tools.clock, turns, ids.number("id", ref, "t"), first), ""
     return _shown_memory(tools, tools.records.get(ref, turn.caller), turn.caller), ""

@@ -46,6 +46,7 @@ class RemoteRecall(namedtuple("RemoteRecall", "search archive archived notes")):
 
 
 _PAGE = const(10)
+_MOST_FOUND = const(50)  # results of a companion in one answer
 _TAGS = const(60)  # tokens of the tags that an empty list names
 _FORGOTTEN = const(8)  # memories of one call: the person has to read them before their yes
 _SNIPPET = const(400)  # characters of one memory in a list
@@ -111,18 +112,30 @@ class MemoryTools(_Parts):
         return self.records.get(older, caller).get("scope") == access.own_scope(caller)
 
     async def _memory_search(self, arguments: dict, turn) -> tuple:
-        ref, first = file_tools.reference(arguments["query"])
-        if ref:
-            more = await self.remote.read(ref, first, turn.caller) if self.remote and turn.is_kept else None
-            return file_tools.read(self, ref, first, turn, more)
         if not arguments["query"].strip():
             return self._newest(arguments, turn)
-        limit, query = arguments.get("limit", _PAGE), self._query(arguments, turn)
+        ref, first = file_tools.reference(arguments["query"])
+        if not ref:
+            return await self._found(arguments, turn), ""
+        more = await self.remote.read(ref, first, turn.caller) if self.remote and turn.is_kept else None
+        try:
+            return file_tools.read(self, ref, first, turn, more)
+        except ArgumentError as error:
+            raise ArgumentError("query", error.problem) from None
+        except NotFound as error:
+            # It may be a word, such as the m4 of a screw.
+            answer = {} if ref[-3:] == ".md" else await self._found(arguments, turn)
+            if not answer.get("found"):
+                raise error
+            return answer, ""
+
+    async def _found(self, arguments: dict, turn) -> dict:
+        limit, page, query = arguments.get("limit", _PAGE), arguments.get("page", 1), self._query(arguments, turn)
         ranked = self.recall.rank(query)
         remote = self.remote.search if self.remote and turn.is_kept else None
-        more = await remote.found(ranked, limit, folders=True) if remote else None
+        more = await remote.found(ranked, min(limit * page, _MOST_FOUND), folders=True) if remote else None
         ranked = self.recall.with_remote(ranked, more)
-        found = self.recall.find(ranked, limit)
+        found = self.recall.find(ranked, limit, page)
         answer: dict = {"found": [self._shown_item(item) for item in found]}
         if found:
             if self.recall.partial:
@@ -130,13 +143,17 @@ class MemoryTools(_Parts):
             answer["confidence"] = best_confidence(ranked) // 10
             if not is_certain(ranked):
                 answer["uncertain"] = _UNCERTAIN
+            if len(ranked.items) + len(ranked.notes) > limit * page:
+                answer["more"] = "on page %d" % (page + 1)
+        elif page > 1:
+            answer["reason"] = "the page before is the last, if there is one."
         elif (query.since or query.until) and not self.recall.partial:
             answer["reason"] = "nothing of these days fits; try without since and until."
         else:
             answer["reason"] = self.recall.why_empty(query.text, turn.caller)
         if self.remote:
             self.remote.add_notes(answer, more, False)
-        return _shortened(answer), ""
+        return _shortened(answer)
 
     def _query(self, arguments: dict, turn):
         since = self._moment("since", arguments["since"]) if "since" in arguments else 0

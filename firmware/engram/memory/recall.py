@@ -66,12 +66,12 @@ class Recall:
         self._remote = remote
         self._searches = searches
 
-    def find(self, ranked: Ranked, limit: int = 10) -> list:
-        """Return at most `limit` items with texts, best first; only certain ones count as used."""
+    def find(self, ranked: Ranked, limit: int = 10, page: int = 1) -> list:
+        """Return a page of at most `limit` items with texts, best first; only certain ones count as used."""
         caller = ranked.query.caller
         found = []
         is_answer = is_certain(ranked)
-        for item in self.all_items(ranked)[:limit]:
+        for item in self.all_items(ranked)[limit * (page - 1) : limit * page]:
             shown = self.with_text(item, caller)
             if shown:
                 if is_answer:

@@ -99,6 +99,22 @@ def test_search_bounds_by_days():
     assert [item["text"] for item in found] == ["bike 1"]
 
 
+def test_a_word_like_an_id_is_searched():
+    board = equipped()
+    for word in ("M1", "m40"):
+        board.records.store(f"Mind the {word} on the shelf", ["shop"])
+        assert result_of(board, "memory_search", query=word)["found"][0]["text"] == f"Mind the {word} on the shelf"
+
+
+def test_found_items_go_page_by_page():
+    board = equipped()
+    fill(board, 13)
+    first, last = (result_of(board, "memory_search", query="fact", page=page) for page in (1, 2))
+    assert first["more"] == "on page 2" and "more" not in last
+    assert len({item["id"] for item in first["found"] + last["found"]}) == 13
+    assert "reason" in result_of(board, "memory_search", query="fact", page=3)
+
+
 def test_an_empty_search_says_why():
     board = equipped()
     board.records.store("The bike is green", ["bike"])

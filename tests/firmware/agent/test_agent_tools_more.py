@@ -42,7 +42,7 @@ def test_get_gives_a_turn_with_its_neighbours():
     board = equipped()
     for number in range(4):
         board.journal.add(OWNER, "user", "owner", f"turn {number}")
-    for query in ("t5", " T5 "):
+    for query in ("t5", " t5 "):
         turns = result_of(board, "memory_search", query=query)["turns"]
         assert [turn["text"] for turn in turns] == ["turn 0", "turn 1", "turn 2"]
 
@@ -52,7 +52,7 @@ def test_get_refuses_what_is_not_there():
     for query, argument, problem in (
         ("m99", None, "there is no memory m99"),
         ("t99", None, "there is no turn t99"),
-        ("../x.md", "file", "must be MEMORY.md or a day's note"),
+        ("../x.md", "query", "must be MEMORY.md or a day's note"),
         ("MEMORY.md#2", None, "there is no note MEMORY.md"),
     ):
         found = problem_of(board, "memory_search", OWNER, query=query)
