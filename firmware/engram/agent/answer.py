@@ -255,7 +255,8 @@ class Agent(_Parts):
         try:
             return await self._converse(turn, *parts)
         except ModelRefused as error:
-            if turn.has_called or not (window and window.correct(str(error), self.prompts)):
+            is_too_long = window and window.correct(str(error), self.prompts)  # for the next turns, too
+            if turn.has_called or not is_too_long:
                 raise
         return await self._converse(turn, *parts)
 

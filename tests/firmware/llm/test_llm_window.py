@@ -3,6 +3,7 @@
 from board import Board, Script
 from engram.config import Config
 from engram.errors import ModelRefused, NetError
+from engram.llm.types import Call
 from engram.llm.window import SETTING, WindowFinder
 from support import folder
 from turns import say
@@ -95,3 +96,13 @@ async def test_a_prompt_that_is_refused_as_too_long_is_made_to_fit_once():
         assert (outcome.reply, board.config.get(SETTING), board.prompts.percent) == ("ok", window, percent)
         outcome, _ = await say(board)
         assert outcome.problem == "no model" and board.model.asked == 3
+
+
+async def test_a_refusal_behind_tool_calls_corrects_the_next_turn():
+    board = Board()
+    board.configure()
+    board.window = WindowFinder(board.config, _Service({}), "/v1", "q", [])  # pyright: ignore[reportAttributeAccessIssue]
+    board.model = Script(Call("c1", "memory_search", "{}"), ModelRefused(400, _REFUSED))
+    board.add_agent(False)
+    outcome, _ = await say(board)
+    assert outcome.problem and board.model.asked == 2 and board.config.get(SETTING) == 4096
