@@ -121,6 +121,13 @@ def test_an_answer_that_does_not_come_in_time_is_asked_for_again(peer, monkeypat
     assert len(peer.requests) >= 2
 
 
+def test_a_text_that_is_slow_once_is_asked_for_again_and_not_cut(peer):
+    peer.faults.append("slow")
+    long = "word " * 60
+    np.testing.assert_allclose(embed(remote_embedder(peer, timeout_seconds=0.5), [long]), [direction(long)], atol=1e-6)
+    assert [request["input"] for request in peer.requests] == [[long], ["ready"], [long]]
+
+
 def test_a_batch_that_takes_too_long_is_halved_and_later_ones_begin_smaller(peer, monkeypatch):
     monkeypatch.setattr(remote, "QUICK_SHARE", 0)
     peer.most_in_time = 2
@@ -138,12 +145,14 @@ def test_a_service_that_answers_nothing_is_not_asked_for_halves(peer):
 
 
 @in_one_case("status", [400, 500])
-def test_a_text_beyond_the_service_is_cut_and_the_others_stay_whole(peer, status):
+def test_a_text_beyond_the_service_is_cut_and_the_others_stay_whole(peer, status, caplog):
+    caplog.set_level(logging.INFO, "engram.embedding")
     peer.longest = status, 600
     long = "word " * 400
     vectors = embed(remote_embedder(peer), ["a", long, "b"])
     wanted = ["a", long[:500], "b"]
     np.testing.assert_allclose(vectors, [direction(text) for text in wanted], atol=1e-6)
+    assert "cut a text of 1000 characters to 500" in caplog.text
 
 
 def test_a_service_that_says_how_long_to_wait_is_heeded(peer):

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from time import monotonic, time
@@ -16,6 +17,8 @@ from engram_host.companion.errors import EmbedderRefused, EmbedderUnavailable
 from engram_host.companion.settings import EmbeddingSettings
 from engram_host.companion.store.vectors import Vector
 from engram_host.companion.supervisor import Backoff
+
+_log = logging.getLogger("engram.embedding")
 
 _PROBE = "ready"
 """Text of the probe, without private data."""
@@ -59,7 +62,8 @@ Sleep = Callable[[float], Awaitable[None]]
 class RemoteEmbedder:
     """Sends texts in requests of `batch_size`, each cut at `input_characters`.
 
-    A batch that is too large for the service, or takes it too long, is halved down to one text, which is cut in half.
+    A batch that is too large for the service, or takes it too long, is halved down to one text. A text that is too large,
+    or slow twice, is cut in half.
     """
 
     def __init__(self, settings: EmbeddingSettings, sleep: Sleep = asyncio.sleep):
@@ -97,7 +101,7 @@ class RemoteEmbedder:
             done += len(some)
         return np.concatenate(parts) if parts else np.empty((0, self.dimensions), np.float32)
 
-    async def _halved(self, batch: Sequence[str], kind: Kind) -> list[Vector]:
+    async def _halved(self, batch: Sequence[str], kind: Kind, *, was_slow: bool = False) -> list[Vector]:
         """Embed a batch, in smaller ones or cut where it is too large."""
         settings, half, began = self._settings, len(batch) // 2, monotonic()
         try:
@@ -106,12 +110,16 @@ class RemoteEmbedder:
             if too_large.is_slow:
                 self._batch_size = len(batch) - half
                 await self._embed_batch([_PROBE], kind)  # raises if the service answers nothing at all
+                if not half and not was_slow:
+                    return await self._halved(batch, kind, was_slow=True)
         else:
             if monotonic() - began < settings.timeout_seconds * QUICK_SHARE:
                 self._batch_size = min(settings.batch_size, max(self._batch_size, 2 * len(batch)))
             return [vectors]
         if not half:
-            return await self._halved([batch[0][: max(_SHORT_TEXT, len(batch[0]) // 2)]], kind)
+            cut = batch[0][: max(_SHORT_TEXT, len(batch[0]) // 2)]
+            _log.info("%s: cut a text of %d characters to %d", self._name, len(batch[0]), len(cut))
+            return await self._halved([cut], kind)
         return await self._halved(batch[:half], kind) + await self._halved(batch[half:], kind)
 
     async def _embed_batch(self, batch: Sequence[str], kind: Kind, *, may_shrink: bool = False) -> Vector:
