@@ -258,7 +258,7 @@ class Board:
         if not model and (config.get("llm.url") or config.get("llm.model")):
             from engram.build_parts import make_model  # absent from boards without a model
 
-            self.model = make_model(self)
+            self.model, self.window = make_model(self)
         if config.get("companion.url"):
             from engram.build_parts import make_companion  # absent from boards without one
 
@@ -270,9 +270,9 @@ class Board:
         from engram.build_parts import make_model  # absent from boards without a model
         from engram.learning.model_check import ModelCheck  # absent, too
 
-        model = make_model(self)
+        model, window = make_model(self)
         try:
-            return await self.turn_queue.run(False, ModelCheck(self, model).run, sink)
+            return await self.turn_queue.run(False, ModelCheck(self, model, window).run, sink)
         finally:
             model.client.idle_ms = -1  # its link is closed at once: TLS takes much of a board's memory
             model.tidy()

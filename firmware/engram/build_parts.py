@@ -13,7 +13,8 @@ from engram.channels.message import Message
 _ROOTS_LARGEST = const(32768)  # bytes of the file of root certificates
 
 
-def make_model(board):
+def make_model(board) -> tuple:
+    """Return the Model of the settings and the finder of its window, None for an API that tells none."""
     from engram.llm.model import Model  # absent from boards without a model
 
     config = board.config
@@ -30,17 +31,17 @@ def make_model(board):
         from engram.llm.anthropic import Anthropic as Adapter  # one API's code
     else:
         from engram.llm.openai import OpenAI as Adapter  # one API's code
-    adapter = Adapter()
+    adapter, window = Adapter(), None
     if config.get("llm.api") == "openai":
         from engram.llm.window import WindowFinder  # one API's code
 
         root = Client(url[: len(url) - len(client.prefix)], tls=_trust(board, url), network=board.network)
         root.idle_ms = -1  # closed by each tidy()
-        board.window = WindowFinder(config, root, client.prefix, name, adapter.headers(config.secret("llm.key")))
+        window = WindowFinder(config, root, client.prefix, name, adapter.headers(config.secret("llm.key")))
     made = Model(client, adapter, name, config.secret("llm.key"), config.get("llm.retries"))
     made.first_ms = config.get("llm.first_seconds") * 1000
     made.answer_ms = config.get("llm.answer_seconds") * 1000
-    return made
+    return made, window
 
 
 def make_companion(board):

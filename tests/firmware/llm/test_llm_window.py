@@ -3,10 +3,11 @@
 from board import Board, Script
 from engram.config import Config
 from engram.errors import ModelRefused, NetError
+from engram.learning.model_check import ModelCheck
 from engram.llm.types import Call
 from engram.llm.window import SETTING, WindowFinder
 from support import folder
-from turns import say
+from turns import Ear, say
 
 _LLAMA = '{"models":[{"name":"q.gguf"}],"data":[{"id":"q.gguf","meta":{"n_ctx_train":32768,"n_ctx":3072}}]}'
 _MANY = '{"data":[%s{"id":"big","x":"%s"},{"id":"q","x":"","context_length":16384},{"id":"z","context_length":9}]}'
@@ -106,3 +107,14 @@ async def test_a_refusal_behind_tool_calls_corrects_the_next_turn():
     board.add_agent(False)
     outcome, _ = await say(board)
     assert outcome.problem and board.model.asked == 2 and board.config.get(SETTING) == 4096
+
+
+async def test_a_test_of_another_service_leaves_the_window_and_the_counts_of_this_one():
+    board = Board()
+    board.configure()
+    board.add_agent(False)
+    model, ear = Script(), Ear()
+    finder = WindowFinder(board.config, _Service({"/v1/models": _LLAMA}), "/v1", "q", [])
+    await ModelCheck(board, model, finder).run(ear)
+    assert "window    3072 tokens (3072 tokens, as the service says)" in ear.notices and model.asked == 3
+    assert board.config.get(SETTING) == 8192 and board.learning_cursor.spent() == (0, 0)

@@ -225,6 +225,7 @@ class Script:
     no_tools = ""
     work = "thinking"
     problem = ""
+    first_ms = 600_000
 
     def __init__(self, *steps):
         self.steps = list(steps)

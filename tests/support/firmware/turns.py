@@ -18,6 +18,8 @@ class Ear(Sink):
     async def notice(self, line):
         self.notices.append(line)
 
+    line = notice
+
 
 def scripted(*steps, **settings):
     """A board whose model plays these steps."""
