@@ -23,8 +23,8 @@ BUILD = LOCKS.parents[1] / "build"
 MODULES = {"synapse": "synapse.app.homeserver", "llama": "xllamacpp", "qwen05": "sys", "qwen15": "sys"}
 """The module of each environment that has to run on this machine."""
 
-INSTALL_SECONDS = 400
-"""How long an installation may take."""
+INSTALL_SECONDS = 3600
+"""Time of an installation: 1 GB at 2.5 Mbit/s. The next one finds finished packages in pip's cache."""
 
 
 def python(name: str) -> str:
