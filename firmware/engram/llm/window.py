@@ -14,13 +14,21 @@ _KEPT = const(8192)  # bytes of a list of models from one's name on: that of a l
 _MOST = const(65_536)  # bytes of any other answer, which may begin with a licence
 _OVERLAP = const(256)
 
-# Where services tell it, from the root of their address, and the names that they give it.
+# Where services tell it, from the root of their address, the key that begins an entry in a list of models, and the names
+# that they give it.
 _PLACES = (
-    ("GET", "%s/models", b"n_ctx loaded_context_length max_model_len context_length context_window max_context_length"),
-    ("GET", "/props%.0s", b"n_ctx"),
-    ("GET", "/api/ps%.0s", b"context_length"),
-    ("POST", "/api/show%.0s", b"num_ctx"),
+    (
+        "GET",
+        "%s/models",
+        b'"id"',
+        b"n_ctx loaded_context_length max_model_len context_length context_window max_context_length",
+    ),
+    ("GET", "/props%.0s", b"", b"n_ctx"),
+    ("GET", "/api/v0/models%.0s", b'"id"', b"loaded_context_length"),
+    ("GET", "/api/ps%.0s", b'"name"', b"context_length"),
+    ("POST", "/api/show%.0s", b"", b"num_ctx"),
 )
+_NAME_ENDS = (b'"', b':latest"', b'.gguf"')
 # Before the number in a refusal of a prompt that is too long.
 _REFUSED = (b"context size (", b"context length is ", b"context window of ")
 
@@ -43,9 +51,9 @@ class WindowFinder:
         if not self._tries or self._config.is_set(SETTING):
             return
         self._tries -= 1
-        for method, path, names in _PLACES:
+        for method, path, key, names in _PLACES:
             try:
-                body = await wait_for_ms(self._fetch(method, path % self._prefix), _WITHIN_MS)
+                body = await wait_for_ms(self._fetch(method, path % self._prefix, key), _WITHIN_MS)
             except (NetError, asyncio.TimeoutError) as error:
                 self.said = "not told: %s" % (str(error) or "no answer")
                 return
@@ -73,25 +81,41 @@ class WindowFinder:
         self._config.assume(SETTING, min(window, _LARGEST))
         return True
 
-    async def _fetch(self, method: str, path: str) -> bytes:
-        """Return the beginning of an answer, of a list of models the part from this one's name on; b"" without one."""
+    async def _fetch(self, method: str, path: str, key: bytes) -> bytes:
+        """Return the beginning of a JSON answer, of a list of models this one's entry; b"" without one."""
         body = (lambda: (('{"model":"%s"}' % self._name).encode(),)) if method == "POST" else None
         answer = await self._client.ask(method, path, self._headers, body, first_ms=_WITHIN_MS)
-        kept, is_list, is_cut, name = bytearray(), path[-7:] == "/models", False, ('"' + self._name).encode()
+        kept, is_cut = bytearray(), False
         try:
             while answer.status == 200 and not answer.ended and len(kept) < _MOST:
                 kept.extend(await answer.read())
-                at = kept.find(name) if is_list else 0
+                if not is_cut and bytes(kept[:_OVERLAP]).lstrip()[:1] not in (b"{", b"["):
+                    return b""  # a page
+                at = self._find(kept) if key else 0
                 if at > 0:
-                    kept = kept[at:]
+                    kept, is_cut = kept[at:], True
                 elif at < 0 and len(kept) > _KEPT:
                     kept, is_cut = kept[-_OVERLAP:], True
-                elif is_list and not at and len(kept) > _KEPT:
+                elif key and not at and len(kept) > _KEPT:
                     break
         finally:
             self._client.release(answer)
-        is_other = is_list and name not in kept and (is_cut or kept.count(b'"id"') > 1)
-        return b"" if is_other else bytes(kept)
+        # A server of one model may call it otherwise.
+        is_only = not key or (key == b'"id"' and not is_cut and kept.count(key) < 2)
+        return b"\n".join(self._entries(bytes(kept), key)) or (bytes(kept) if is_only else b"")
+
+    def _find(self, data) -> int:
+        """Return the place of the model's name in a list, -1 if it is not there."""
+        found = [data.find(('"' + self._name).encode() + end) for end in _NAME_ENDS]
+        return min([at for at in found if at >= 0] or [-1])
+
+    def _entries(self, data: bytes, key: bytes):
+        """Yield the rest of the model's entry behind each of its names."""
+        at = self._find(data) if key else -1
+        while at >= 0:
+            data = data[at + 1 :]
+            yield data.split(key)[0]
+            at = self._find(data)
 
 
 def _number(data: bytes, names) -> int:

@@ -63,6 +63,12 @@ async def test_each_form_of_a_service_is_read():
         ({"/api/show": '{"parameters":"num_ctx    6000\\n","model_info":{"q.context_length":131072}}'}, 6000),
         ({"/v1/models": '{"data":[{"id":"q","context_length":1000000}]}'}, 32768),
         ({"/v1/models": '{"data":[{"id":"q","context_length":512}]}'}, 8192),
+        ({"/v1/models": '{"data":[{"id":"q.1","context_length":5000},{"id":"q","context_length":4096}]}'}, 4096),
+        ({"/v1/models": '{"data":[{"id":"q"},{"id":"z","context_length":5000}]}'}, 8192),
+        ({"/v1/models": "<html>max_model_len: 4096"}, 8192),
+        ({"/api/v0/models": '{"data":[{"id":"q","max_context_length":9000,"loaded_context_length":4096}]}'}, 4096),
+        ({"/api/ps": '{"models":[{"name":"z","context_length":2048}]}'}, 8192),
+        ({"/api/ps": '{"models":[{"name":"z","context_length":2048},{"name":"q","context_length":4096}]}'}, 4096),
     ):
         finder, config, _ = _finder(answers)
         await finder.ask()
@@ -73,7 +79,7 @@ async def test_a_service_is_asked_twice_at_most_and_never_if_the_person_set_the_
     finder, config, service = _finder({})
     for _ in range(3):
         await finder.ask()
-    assert len(service.asked) == 8 and config.get(SETTING) == 8192 and finder.said == "not told by the service"
+    assert len(service.asked) == 10 and config.get(SETTING) == 8192 and finder.said == "not told by the service"
     finder, config, service = _finder({"/v1/models": _LLAMA}, llm_context_tokens=5000)
     await finder.ask()
     assert service.asked == [] and config.get(SETTING) == 5000
