@@ -145,10 +145,8 @@ class MemoryTools(_Parts):
                 answer["uncertain"] = _UNCERTAIN
             if len(ranked.items) + len(ranked.notes) > limit * page:
                 answer["more"] = "on page %d" % (page + 1)
-        elif page > 1:
-            answer["reason"] = "the page before is the last, if there is one."
-        elif (query.since or query.until) and not self.recall.partial:
-            answer["reason"] = "nothing of these days fits; try without since and until."
+        elif (page > 1 or query.since or query.until) and not self.recall.partial:
+            answer["reason"] = "nothing fits here; try without since, until and page."
         else:
             answer["reason"] = self.recall.why_empty(query.text, turn.caller)
         if self.remote:
@@ -263,9 +261,7 @@ def _refs(arguments: dict) -> list:
     refs = given if isinstance(given, list) else given.replace(",", " ").split()
     if not 0 < len(refs) <= _FORGOTTEN:
         raise ArgumentError("id", "must be 1 to %d ids." % _FORGOTTEN)
-    for ref in refs:
-        ids.number("id", ref, "m")
-    return refs
+    return ["m%d" % ids.number("id", ref, "m") for ref in refs]
 
 
 def _shortened(values: dict) -> dict:

@@ -63,8 +63,8 @@ def setup(named_port: str, progress: Progress) -> None:
         old = {name: json.loads(content) for name, content in there.items()}
         url = profile.parse_settings(there[SETTINGS].decode(), SETTINGS).get("llm.url", "")
         moves = bool(answers.url) and urlsplit(answers.url)[:2] != urlsplit(url)[:2]
-        secrets = with_secrets(old[SECRETS], answers, forgets_key=moves)
-        settings = with_settings(old[SETTINGS], answers, computer_zone(), forgets_learner=moves)
+        secrets = with_secrets(old[SECRETS], answers, moves=moves)
+        settings = with_settings(old[SETTINGS], answers, computer_zone(), moves=moves)
         for name, content in ((SECRETS, secrets), (SETTINGS, settings)):
             profile.check_settings(name, content)
             if json.loads(content) != old[name]:
@@ -109,9 +109,9 @@ def _ask_service() -> LlmService:
     return replace(service, url=service.url_at(computer or here))
 
 
-def with_secrets(old: dict[str, Any], answers: SetupAnswers, *, forgets_key: bool = False) -> bytes:
+def with_secrets(old: dict[str, Any], answers: SetupAnswers, *, moves: bool = False) -> bytes:
     """Return secrets.json with the answers; a new network comes first, empty answers change
-    nothing. A key of another service is forgotten, so that no other one gets it."""
+    nothing. If they name another service, the old key goes, so that no other one gets it."""
     new = dict(old)
     if answers.network:
         first = {"ssid": answers.network}
@@ -119,7 +119,7 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers, *, forgets_key: boo
             first["password"] = answers.password
         others = [one for one in new.get("wifi", []) if one.get("ssid") != answers.network]
         new["wifi"] = [first, *others]
-    if forgets_key:
+    if moves:
         _remove(new, "llm", "key")
     if answers.key:
         new["llm"] = {**new.get("llm", {}), "key": answers.key}
@@ -128,13 +128,11 @@ def with_secrets(old: dict[str, Any], answers: SetupAnswers, *, forgets_key: boo
     return (json.dumps(new, ensure_ascii=False) + "\n").encode()
 
 
-def with_settings(
-    old: dict[str, Any], answers: SetupAnswers, zone: str = "", *, forgets_learner: bool = False
-) -> bytes:
+def with_settings(old: dict[str, Any], answers: SetupAnswers, zone: str = "", *, moves: bool = False) -> bytes:
     """Return config.json with the answers, and `zone` if it names none; empty answers change
-    nothing. The model for learning is forgotten with its service."""
+    nothing. If they name another service, the model for learning goes."""
     new = dict(old)
-    if forgets_learner:
+    if moves:
         _remove(new, "extract", "model")
     if zone not in ("", _UTC):
         new.setdefault("timezone", zone)
