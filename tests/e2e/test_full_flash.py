@@ -35,6 +35,9 @@ def memory(number: int) -> str:
     return f"box{number} holds " + f"{number}x" * 400
 
 
+MORE = ["remember that " + memory(number) for number in range(900, 910)]
+
+
 def fill(talk: Talk) -> int:
     """Store memories until one is refused; how many were kept."""
     for number in range(1, 200):
@@ -75,7 +78,7 @@ def test_each_further_memory_is_kept_or_refused_and_none_is_half_there(full: tup
 def test_a_board_that_was_killed_starts_and_has_all(flash: Home, full: tuple[Talk, int]):
     talk, count = full
     talk.kill()
-    ended = say(flash, "/stats", f"/memory show m{count}", "remember that " + memory(900), "/memory show m1")
+    ended = say(flash, "/stats", f"/memory show m{count}", "/memory show m1", *MORE)
     assert ended.status == 0
     assert f"memories  {count}, " in ended.printed
     assert f"box{count} holds" in ended.printed and "box1 holds" in ended.printed

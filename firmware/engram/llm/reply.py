@@ -116,7 +116,7 @@ class ReplyBuilder:
 
     @property
     def size(self) -> int:
-        """How much the model has said so far; signs of life add nothing."""
+        """A measure of what the model has said so far, to which signs of life add nothing."""
         return self._length + self.kept.size + sum([call.size for call in self._calls])
 
     def feed(self, data: bytes) -> str:

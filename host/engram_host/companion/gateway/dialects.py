@@ -29,7 +29,7 @@ class GatewayRefused(CompanionError):
 
     @property
     def for_board(self) -> dict[str, int]:
-        """What a board does by, in an event that has no head of its own."""
+        """The status and the wait that a board acts on, in an event that has no head of its own."""
         return {"status": self.status, "retry_after": int(self.headers.get("Retry-After", "0"))}
 
 
