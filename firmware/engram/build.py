@@ -43,8 +43,6 @@ from engram.channels.message import BufferedSink
 from engram.channels.console.commands import Commands
 # isort: on
 
-_TOOLS_SHARE = const(8)  # of the model's window, the part that tools beside the memory's may take
-
 
 def build(config, folder: str = "", clock=None, model=None, network=None) -> "Board":
     """Wire a board on a folder; ConfigError or StoreError if that fails."""
@@ -213,7 +211,7 @@ class Board:
         )
 
     def _add_tools(self) -> None:
-        self.toolbox = Toolbox(self.config.get("llm.context_tokens") // _TOOLS_SHARE, self.events)
+        self.toolbox = Toolbox(self.config, self.events)
         # There is none to ask where there neither is a companion nor was.
         has_remote = self.archived or self.companion
         remote = RemoteRecall(self.remote_search, self.archive, self.archived, self.notes) if has_remote else None

@@ -5,7 +5,7 @@ model can use.
 from binascii import crc32
 from collections import namedtuple
 
-from engram import tables, text
+from engram import diag, tables, text
 from engram.compat import ticks_diff, ticks_ms
 from engram.errors import ArgumentError, EngramError
 from engram.schema_check import check_fields, fits
@@ -121,6 +121,7 @@ def _meanings(value) -> tuple:
         return () if written[:1] == "[" else ([part.strip() for part in written.split(",")],)
 
 
+_SHARE = const(8)  # of the model's window, the part that tools beside the memory's may take
 _A_TOOL = const(25)  # tokens that an API puts around a tool's description and schema
 _RESULT_LONGEST = const(6000)  # characters of a result: it stays in the heap until the turn is over
 _SHOWN_LONGEST = const(300)  # characters of the arguments that a person says yes to
@@ -156,10 +157,11 @@ class Tool:
 
 
 class Toolbox:
-    """The tools of a board; those beyond memory have at most `most_tokens` of descriptions."""
+    """The tools of a board; those beyond memory have a share of the model's window for their descriptions."""
 
-    def __init__(self, most_tokens: int, events):
-        self._most_tokens = most_tokens
+    def __init__(self, config, events):
+        self._config = config
+        self._left_out = 0
         self._events = events
         self._failed = []
         """The crc32 of the latest calls that failed, twice for those that failed more than once in a row."""
@@ -172,9 +174,9 @@ class Toolbox:
         if not tool.is_memory:
             others = [other for other in self._tools if not other.is_memory]
             tokens = sum([tokens_of(each) for each in others]) + tokens_of(tool)
-            if tokens > self._most_tokens:
+            if tokens > self._room():
                 problem = "all tools of your own together have %d tokens, at most %d fit into the model's window."
-                raise ArgumentError("description", problem % (tokens, self._most_tokens))
+                raise ArgumentError("description", problem % (tokens, self._room()))
         self._tools.append(tool)
 
     def restart(self) -> None:
@@ -182,10 +184,20 @@ class Toolbox:
         for tool in self._tools:
             tool.task = None
 
+    def _room(self) -> int:
+        return self._config.get("llm.context_tokens") // _SHARE
+
     def listed(self, caller, only=()) -> tuple:
-        """Return a caller's tools as Listed, limited to `only` if not empty."""
+        """Return a caller's tools as Listed, limited to `only` if not empty, and to those that the window has room for."""
         is_full = caller.workspace or any(tool.is_own for tool in self._tools)
-        tools = self._offered(caller, only)
+        room, tools, left_out = self._room(), [], []
+        for tool in self._offered(caller, only):
+            room -= 0 if tool.is_memory else tokens_of(tool)
+            (tools if tool.is_memory or room >= 0 else left_out).append(tool)
+        if len(left_out) > self._left_out:  # the service told a smaller window than that of the start
+            names = ", ".join([tool.name for tool in left_out])
+            diag.warning("tools", "the model is not shown %s: its window has no room for them" % names)
+            self._left_out = len(left_out)
         return tuple(
             [Listed(each.name, each.description, each.full_schema if is_full else each.schema) for each in tools]
         )

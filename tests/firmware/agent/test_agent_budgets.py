@@ -2,7 +2,7 @@
 
 import random
 
-from board import DAY, Board, Script, board_with_prompts, build_prompt, messages_of, say
+from board import DAY, Board, Script, board_with_prompts, build_prompt, lines_of, messages_of, say
 from engram import files, text
 from engram.agent import prompt as prompts
 from engram.errors import ArgumentError
@@ -80,6 +80,16 @@ def test_no_prompt_is_larger_than_the_window():
                     total = _tokens(prompt, board.toolbox.listed(OWNER))
                     assert total + min(prompt.room, 200) <= window, (window, mode, words, count, total)
                     say(board, _words(100, words), "assistant")
+
+
+def test_own_tools_that_do_not_fit_a_smaller_window_are_left_out_and_reported():
+    board = board_with_prompts()
+    for number in range(6):
+        board.toolbox.add(OwnTool(len, "tool_%d" % number, "word " * 60, {"seconds": "1..60"}))
+    board.config.assume("llm.context_tokens", 2048)
+    names = [tool.name for tool in board.toolbox.listed(OWNER)]
+    assert "tool_0" in names and "tool_5" not in names
+    assert "tool_5: its window has no room" in "".join(lines_of(board, "/stats"))
 
 
 def test_the_prompt_of_an_empty_memory_is_short():
