@@ -32,7 +32,6 @@ class Diary(Job):
     def __init__(self, prompts, clock, records, journal, notes, cursor, model):
         super().__init__(cursor)
         self._prompts = prompts
-        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._journal = journal
@@ -43,13 +42,13 @@ class Diary(Job):
         self._waiting = {}  # seqs of that day's messages by notebook, newest first
 
     def is_due(self) -> bool:
-        if not (self.pause.is_over and self._clock.known and self._config.get("extract.on")):
+        if not (self.pause.is_over and self._clock.known and self._prompts.config.get("extract.on")):
             return False
         today = self._clock.day_number(self._clock.now())
         if today > self._looked:
             self._look(today)
             self._looked = today
-        return bool(self._waiting) and not self._cursor.is_spent(self._config)
+        return bool(self._waiting) and not self._cursor.is_spent(self._prompts.config)
 
     def _look(self, today: int) -> None:
         """Find the messages of the last day before today, unless they were read."""

@@ -47,7 +47,6 @@ class Distillation(Job):
     def __init__(self, prompts, clock, records, daily, cursor, model):
         super().__init__(cursor)
         self._prompts = prompts
-        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._daily = daily
@@ -59,7 +58,7 @@ class Distillation(Job):
 
     def ask(self, principal: str, is_owner: bool) -> Report:
         """Distil the notes of a principal or workspace soon; return the Report. ArgumentError."""
-        if not is_owner and self._cursor.is_spent(self._config):
+        if not is_owner and self._cursor.is_spent(self._prompts.config):
             # The owner's wish goes before the cap, which is the owner's.
             raise ArgumentError("/distill", SPENT)
         self.pause.end()
@@ -67,7 +66,7 @@ class Distillation(Job):
 
     def is_due(self) -> bool:
         """True if there is something to do now."""
-        config = self._config
+        config = self._prompts.config
         if not self.pause.is_over or config.get("mode") != "full":
             return False
         return bool(self._asked) or (config.get("distill.on") and not self._cursor.is_spent(config) and self._is_time())

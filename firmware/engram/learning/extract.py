@@ -49,7 +49,6 @@ class Extraction(Job):
     def __init__(self, prompts, clock, records, journal, notes, cursor, model):
         super().__init__(cursor)
         self._prompts = prompts
-        self._config = prompts.config
         self._clock = clock
         self._records = records
         self._journal = journal
@@ -62,19 +61,19 @@ class Extraction(Job):
 
     def is_due(self) -> bool:
         # A window of as many messages as it may have moves later than this.
-        least = self._config.get("session.messages") // 2 if self._has_last_look() else 1
+        least = self._prompts.config.get("session.messages") // 2 if self._has_last_look() else 1
         return self._cursor.behind >= least and self.pause.is_over and not self._stopped_by()
 
     def _has_last_look(self) -> bool:
         """True if messages are kept with tools as they leave the window, and not read for facts."""
-        return self._config.get("mode") != "full" or not self._config.get("extract.on")
+        return self._prompts.config.get("mode") != "full" or not self._prompts.config.get("extract.on")
 
     def _stopped_by(self) -> str:
         if self._has_last_look() and self._model.no_tools:
             return "the model calls no tools, and they are not read for facts (extract.on, mode)"
-        if self._has_last_look() and not self._config.get("flush.on"):
+        if self._has_last_look() and not self._prompts.config.get("flush.on"):
             return "flush.on is false, and they are not read for facts (extract.on, mode)"
-        return SPENT if self._cursor.is_spent(self._config) else ""
+        return SPENT if self._cursor.is_spent(self._prompts.config) else ""
 
     # --- one batch
 
@@ -104,7 +103,7 @@ class Extraction(Job):
 
     def _untold(self, sid: str, caller) -> list:
         """Return the turns that a session's gist is to tell next, [] while the window keeps the first until the next call."""
-        journal, most = self._journal, self._config.get("session.messages")
+        journal, most = self._journal, self._prompts.config.get("session.messages")
         ahead = most // 2 if self._has_last_look() else step(most)
         untold = journal.untold(sid, caller.workspace, most)
         window = self._prompts.window(caller, sid, 0).turns if len(untold) > step(most) else ()
@@ -116,15 +115,14 @@ class Extraction(Job):
 
     async def _look(self, reading) -> list:
         """Let the model keep what should last with its tools; return no elements. StoreFull, ModelError."""
-        config, turn = self._config, Turn(reading.caller, reading.last)
-        if turn.caller.group and config.get("mode") != "full":
+        prompts, turn = self._prompts, Turn(reading.caller, reading.last)
+        if turn.caller.group and prompts.config.get("mode") != "full":
             return []  # MEMORY.md is private
         turn.only = tuple(_KEEPING.split())  # type: ignore
-        room = _room(self._prompts)
+        room = _room(prompts)
         message = "\n".join(reading.gist.lines(room) + reading.said(2 * room) + [tables.read("learning/look")])
         message += _LOOK_GIST % tables.read("learning/gist").strip() if reading.gist.turns else ""
         self._cursor.spend(text.tokens(message))
-        prompts = self._prompts
         prompt = prompts.last_look(turn.caller, message)
         reply = Reply(Sink())
         await run_tool_loop(self._model, prompts.toolbox, prompt, turn, Sink(), reply)

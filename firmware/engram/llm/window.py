@@ -92,10 +92,8 @@ class WindowFinder:
                 if not is_cut and bytes(kept[:_OVERLAP]).lstrip()[:1] not in (b"{", b"["):
                     return b""  # a page
                 at = self._find(kept) if key else 0
-                if at > 0:
-                    kept, is_cut = kept[at:], True
-                elif at < 0 and len(kept) > _KEPT:
-                    kept, is_cut = kept[-_OVERLAP:], True
+                if at > 0 or (at < 0 and len(kept) > _KEPT):
+                    kept, is_cut = kept[at if at > 0 else -_OVERLAP :], True
                 elif key and not at and len(kept) > _KEPT:
                     break
         finally:
