@@ -209,7 +209,7 @@ async def test_a_cancelled_request_is_closed_at_once_and_not_sent_again_and_the_
         async with Peer(steps, [_WHOLE]) as peer:
             model, person = _model(peer, first_wait_ms=_LONG, longest_wait_ms=_LONG), _Person()
             task = asyncio.create_task(model.stream(_REQUEST, person.take, person.wait))
-            signs = {_CUT: person.text, _BUSY: person.waits}.get(steps[0], peer.requests)
+            signs = person.text if steps[0] == _CUT else person.waits if steps[0] == _BUSY else peer.requests
             await wait_until("the request", lambda: signs)  # noqa: B023
             task.cancel()
             with raises(asyncio.CancelledError):

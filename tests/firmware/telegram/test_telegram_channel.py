@@ -187,7 +187,7 @@ async def test_a_person_cancels_the_answer_that_is_being_made_and_gets_what_came
 async def test_an_answer_that_is_being_sent_is_not_cancelled():
     channel, service = _channel()
     cancels = []
-    service.on_send = lambda: cancels or cancels.append(asyncio.create_task(channel._answer(_cancel(12))))
+    service.on_send = lambda: None if cancels else cancels.append(asyncio.create_task(channel._answer(_cancel(12))))
     await channel._answer(Incoming(_update(), Bot(99, "engram_bot")))
     await cancels[0]
     assert service.texts == ["Hello.", NO_ANSWER] and not channel._inbox.deliveries.has_undelivered("telegram")
