@@ -54,7 +54,7 @@ def test_facts_are_learned_from_messages_and_nothing_else(home: Home, server: Ll
     to_read = sum(bool(content_terms(row["said"])) for row in MESSAGES)
     with talking(home.asking(server.url).having(extract__on=True, extract__pause_seconds=0)) as talk:
         with contextlib.suppress(AssertionError):  # a small model may write for ever: what it got through counts
-            wait_until("not all was read", lambda: messages_read(talk) >= to_read, within=2 * home.within)
+            wait_until("not all was read", lambda: messages_read(talk) >= to_read, within=3 * home.within)
         read = messages_read(talk)
     stored = [content.lower() for content in home.memories()]
     facts = [words for row in MESSAGES for words in row["facts"]]
