@@ -26,7 +26,7 @@ SECONDS = 100.0
 BOT = "@engram_fake_bot"
 SLOWLY = [{"text": "Heard: {last}\n"}, *({"text": f"Word{number} ", "delay": 0.25} for number in range(9)), END]
 
-_STORE = {"name": "memory_store", "arguments": {"content": "{rest}"}}
+_STORE = {"name": "memory_store", "arguments": {"content": "{rest}", "tags": ["locker"]}}
 RULES = (
     {"when": {"contains": "remember that ", "result": False}, "calls": [_STORE]},
     {"when": {"contains": "what about "}, "reply": "Heard: {last}\nKnown: {recalled}\n" + END},

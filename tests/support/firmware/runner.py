@@ -117,8 +117,8 @@ def main(name: str, root: str, storage: str, extent: str = "") -> None:
         flash.mount(root + "/flash.bin", FLASH_BYTES, "/flash")
         root = "/flash"
     support.use_root(root)
-    if name not in _WITH_STAND_INS:
-        __import__("engram.build")  # it imports leaves first: an import within an import takes of the stack
+    # Leaves first: an import within an import takes of the stack.
+    __import__("engram.text" if name in _WITH_STAND_INS else "engram.build")
     gc.collect()
     module = __import__(name)
     if hasattr(gc, "freeze"):
