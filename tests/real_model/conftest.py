@@ -10,7 +10,7 @@ from driving import Home
 from llama_server import ASKED_FOR, LlamaServer, model_file
 
 SECONDS = 100.0
-"""How long a sign of a board may take; what it is told at once may take three times as long."""
+"""The longest wait for a sign of a board; several messages at once may take three times as long."""
 
 FIGURES = Path(__file__).resolve().parents[2] / "build" / "bench" / "real_model.json"
 

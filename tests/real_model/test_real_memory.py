@@ -1,4 +1,4 @@
-"""What a real model learns from messages, is shown of memories, and does with its tools."""
+"""A real model learns from messages, sees memories, and uses its tools."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.real_model, pytest.mark.soak]
 
 HERE = Path(__file__).parent
 MESSAGES = json.loads((HERE / "messages.json").read_text(encoding="utf-8"))
-"""What people say, with the words of each fact in it."""
+"""Messages of people, with the words of each fact in it."""
 
 MEMORIES = json.loads((HERE / "memories.json").read_text(encoding="utf-8"))
 """Facts, each with a question for it."""

@@ -32,7 +32,7 @@ def python(name: str) -> str:
 
 
 def usable(name: str) -> bool:
-    """Whether what an environment's lock file names is installed."""
+    """True if an environment has all that its lock file names."""
     stamp = BUILD / name / "lock.sha256"
     return stamp.exists() and stamp.read_text() == stamp_of(LOCKS / f"{name}.lock")
 

@@ -121,7 +121,7 @@ class Agent(_Parts):
     """The agent of a board, which answers one turn at a time, with or without a model; its last four parts may be None."""
 
     turns = failed = 0
-    _told_no_tools = ""  # name of the latest model of which that was told
+    _told_no_tools = ""  # name of the latest model that the person knows of
 
     async def turn(self, caller, content: str, sink: Sink, origin=None) -> Outcome:
         """Answer a message; its Origin keeps it in the journal first, whatever happens to the reply."""

@@ -58,7 +58,7 @@ class Model:
     not_called = 0
     """Orders in a row without a call, less those of its trust; from _NOT_CALLED on the turns without tools, and one more."""
     work = _THINKING
-    """What it does, as people read it."""
+    """The model's present work, as people read it."""
 
     def __init__(self, client, adapter, name: str, key: str = "", retries: int = 3):
         self.name = name

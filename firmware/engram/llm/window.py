@@ -14,8 +14,8 @@ _KEPT = const(8192)  # bytes of a list of models from one's name on: that of a l
 _MOST = const(65_536)  # bytes of any other answer, which may begin with a licence
 _OVERLAP = const(256)
 
-# Where services tell it, from the root of their address, the key that begins an entry in a list of models, and the names
-# that they give it.
+# Places where services tell it, from the root of their address, the key that begins an entry in a list of models, and the
+# names that they give it.
 _PLACES = (
     (
         "GET",
@@ -44,7 +44,7 @@ class WindowFinder:
         self._headers = headers
         self._tries = _TRIES
         self.said = ""
-        """What the service told, for /stats."""
+        """The service's words on it, for /stats."""
 
     async def ask(self) -> None:
         """Ask once, and once more if the service did not know it; failures are only told in `said`."""

@@ -28,7 +28,7 @@ def served(peer, **settings):
 
 
 async def talk(*sayings, reply="Noted.", reason="stop", **settings):
-    """(board, what was told of each message, the bodies of the requests) with a model that only says `reply`."""
+    """(board, the notices of each message, the bodies of the requests) with a model that only says `reply`."""
     told = []
     async with Peer(*[[stream([EVENT % (json.dumps(reply), reason), "[DONE]"])]] * len(sayings)) as peer:
         board = served(peer, **settings)
